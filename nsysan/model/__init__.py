@@ -1,0 +1,1 @@
+"""The shared nouns: tables, traces, results, findings, the saved run, units and errors. No I/O."""

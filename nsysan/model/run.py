@@ -1,0 +1,71 @@
+"""The saved artefact: everything nsysan found out about one or many reports, with no trace needed to show it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nsysan.model.findings import Diagnosis, Finding
+from nsysan.model.results import ResultSet
+from nsysan.model.trace import CaptureIdentity
+
+SCHEMA_VERSION = 1
+
+OptionValue = str | int | float | bool | list[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportInfo:
+    """One input. ``rank``, ``world_size`` and the clock figures are null where the trace does not tell them.
+
+    ``unreadable_records`` counts, per source table, rows that were left out because a needed value was no integer.
+    """
+
+    name: str
+    fingerprint: str
+    sha256: str | None
+    size_bytes: int
+    reader: str
+    nsys_version: str | None
+    export_schema: str | None
+    capture_ns: int | None
+    session_start_utc_ns: str | None
+    """Nanoseconds since 1970 as digits: they do not fit the numbers of JavaScript."""
+    rank: int | None
+    world_size: int | None
+    clock_offset_ns: int | None
+    """What to add to this report's times to put them on the first report's axis."""
+    clock_residual_ns: int | None
+    unreadable_records: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something about this run that a reader must know to trust its figures."""
+
+    id: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where the figures come from. ``identity`` is null unless ``--keep-identity`` was given."""
+
+    tool: str
+    identity: tuple[CaptureIdentity, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """All of it: inputs, options, results by id, findings and the diagnosis."""
+
+    schema_version: int
+    nsysan_version: str
+    created_utc: str
+    options: Mapping[str, OptionValue]
+    provenance: Provenance
+    reports: tuple[ReportInfo, ...]
+    notes: tuple[Note, ...]
+    results: ResultSet
+    diagnosis: Diagnosis
+    findings: tuple[Finding, ...]

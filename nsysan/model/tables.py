@@ -1,0 +1,106 @@
+"""The bulk data of a trace: equal-length columns of int64, times in ns from session start.
+
+A value that the trace does not hold is ``ABSENT``, never 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Int64Array = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+ABSENT = int(np.iinfo(np.int64).min)
+
+AnyTable = TypeVar("AnyTable", bound="Table")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A record type as parallel columns; row ``i`` of every column belongs to one record."""
+
+    def __post_init__(self) -> None:
+        lengths = {len(column) for column in self.columns().values()}
+        if len(lengths) > 1:
+            raise ValueError(f"{type(self).__name__} has columns of lengths {sorted(lengths)}")
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns().values())))
+
+    def columns(self) -> dict[str, Int64Array]:
+        """Each column by its name, in order of declaration."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def take(self: AnyTable, rows: Int64Array | BoolArray) -> AnyTable:
+        """The records at ``rows`` (positions or a mask), as a table of the same type."""
+        return type(self)(**{name: column[rows] for name, column in self.columns().items()})
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The table as a pandas frame with the same column names, for notebooks (needs pandas)."""
+        import pandas as pd
+
+        return pd.DataFrame(self.columns())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GpuActivities(Table):
+    """What every record of GPU work has: when, where, and which call of which process launched it."""
+
+    start_ns: Int64Array
+    end_ns: Int64Array
+    global_pid: Int64Array
+    device_id: Int64Array
+    context_id: Int64Array
+    stream_id: Int64Array
+    correlation_id: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kernels(GpuActivities):
+    """Kernel executions; ``name_id`` is the demangled name's key in ``Trace.strings``."""
+
+    name_id: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Copies(GpuActivities):
+    """Memory copies; kinds are CUPTI's numbers (``copy_kind`` 1 HtoD, 2 DtoH, 8 DtoD, 10 PtoP; memory 0 pageable)."""
+
+    size_bytes: Int64Array
+    copy_kind: Int64Array
+    src_kind: Int64Array
+    dst_kind: Int64Array
+    src_device_id: Int64Array
+    dst_device_id: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Memsets(GpuActivities):
+    """Memory fills."""
+
+    size_bytes: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphLaunches(GpuActivities):
+    """Executions of a CUDA graph recorded as one block (``--cuda-graph-trace=graph``): the kernels inside are unknown."""
+
+    graph_id: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NvtxRanges(Table):
+    """NVTX ranges on CPU threads; ``end_ns`` is ``ABSENT`` where the range was still open when the capture ended."""
+
+    start_ns: Int64Array
+    end_ns: Int64Array
+    global_tid: Int64Array
+    domain_id: Int64Array
+    name_id: Int64Array

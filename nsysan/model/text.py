@@ -1,0 +1,36 @@
+"""Text out of a trace is hostile: this makes it safe to show, and keeps distinct names distinct."""
+
+import hashlib
+import unicodedata
+
+DISPLAY_LIMIT = 240
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+
+
+def display_text(raw: str) -> str:
+    """``raw`` with control, format and surrogate characters spelt out, cut at ``DISPLAY_LIMIT`` characters.
+
+    Nothing in the answer can move a terminal's cursor, reverse reading order or end a line. A cut text ends
+    in ``…`` and a short hash of the whole, so that two long names that begin alike stay distinct.
+    """
+    if len(raw) <= DISPLAY_LIMIT:
+        return _spell_out(raw)
+    return f"{_spell_out(raw[:DISPLAY_LIMIT])}… #{text_hash(raw)[:8]}"
+
+
+def text_hash(raw: str) -> str:
+    """The first 16 hex digits of the SHA-256 of ``raw``: an identity for names too long to show."""
+    return hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _spell_out(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_visible(character) for character in text)
+
+
+def _visible(character: str) -> str:
+    if unicodedata.category(character) not in _HIDDEN_CATEGORIES:
+        return character
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,89 @@
+"""What one report holds, whatever its format: the tables that were recorded, and who recorded them where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nsysan.model.tables import Copies, GraphLaunches, Kernels, Memsets, NvtxRanges
+
+PID_SHIFT = 24
+PID_MASK = 0xFFFFFF
+
+
+def process_of(global_id: int) -> int:
+    """The process id inside a serialized global pid or tid (bits 24 to 47)."""
+    return (global_id >> PID_SHIFT) & PID_MASK
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """Which content was read: its size, the hash of its first and last MiB, and of all of it where asked for."""
+
+    size_bytes: int
+    head_tail_sha256: str
+    sha256: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureIdentity:
+    """What names people and machines; it leaves nsysan only with ``--keep-identity``."""
+
+    host: str | None
+    user: str | None
+    command_line: str | None
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class PhysicalGpu:
+    """A GPU of the machine (TARGET_INFO_GPU); graphics adapters without SMs are left out."""
+
+    gpu_id: int
+    name: str | None
+    uuid: str | None
+    bus_location: str | None
+    sm_count: int | None
+    memory_bytes: int | None
+    memory_bandwidth_bytes_per_s: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CudaDevice:
+    """Which GPU a process saw under a CUDA ordinal (TARGET_INFO_CUDA_DEVICE)."""
+
+    pid: int
+    device_id: int
+    gpu_id: int | None
+    uuid: str | None
+    sm_count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One report. A table is None where the report does not hold it: absent is not empty."""
+
+    name: str
+    reader: str
+    fingerprint: Fingerprint
+    identity: CaptureIdentity
+    nsys_version: str | None
+    export_schema: str | None
+    capture_ns: int | None
+    session_start_utc_ns: int | None
+    gpus: tuple[PhysicalGpu, ...]
+    cuda_devices: tuple[CudaDevice, ...]
+    strings: Mapping[int, str]
+    kernels: Kernels | None
+    copies: Copies | None
+    memsets: Memsets | None
+    graph_launches: GraphLaunches | None
+    nvtx_ranges: NvtxRanges | None
+    nvtx_domains: Mapping[tuple[int, int], str]
+    """Domain name by (global pid, domain id); domain ids are unique per process only."""
+    unreadable_records: Mapping[str, int]
+    """Rows per source table left out because a needed value was no integer."""
+
+    def text(self, string_id: int) -> str:
+        """The string behind an id, or ``<unknown:ID>`` where the report lost it."""
+        return self.strings.get(string_id, f"<unknown:{string_id}>")

@@ -1,0 +1,51 @@
+"""How quantities are written for people: one spelling for text, page and findings.
+
+GB is 10^9 bytes, as nccl-tests has it; times follow the Nsight Systems GUI, so that a reader finds them there.
+"""
+
+NS_PER_US = 1_000
+NS_PER_MS = 1_000_000
+NS_PER_S = 1_000_000_000
+
+_DURATION_UNITS = ((NS_PER_S, "s"), (NS_PER_MS, "ms"), (NS_PER_US, "µs"))
+_BYTE_UNITS = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
+
+
+def format_duration(duration_ns: float) -> str:
+    """A duration with three decimals in its natural unit: ``12.345 ms``, ``3.457 µs``, ``12 ns``."""
+    return _scaled(duration_ns, _DURATION_UNITS, "ns")
+
+
+def format_timestamp(time_ns: int) -> str:
+    """A moment of the session as the GUI's ruler writes it, to the nanosecond: ``60.111541307s``."""
+    sign = "-" if time_ns < 0 else ""
+    seconds, rest_ns = divmod(abs(time_ns), NS_PER_S)
+    return f"{sign}{seconds}.{rest_ns:09d}s"
+
+
+def format_bytes(size_bytes: float) -> str:
+    """A size in decimal units: ``7.195 GB``, ``272 B``."""
+    return _scaled(size_bytes, _BYTE_UNITS, "B")
+
+
+def format_rate(rate_bytes_per_s: float) -> str:
+    """A transfer rate in decimal units per second: ``24.310 GB/s``."""
+    return format_bytes(rate_bytes_per_s) + "/s"
+
+
+def format_fraction(fraction: float) -> str:
+    """A fraction as a percentage with one decimal: ``0.0 %``, ``86.3 %``."""
+    return f"{100 * fraction:.1f} %"
+
+
+def format_count(count: int) -> str:
+    """A count with thousands separated: ``4,010``."""
+    return f"{count:,}"
+
+
+def _scaled(value: float, units: tuple[tuple[int, str], ...], smallest: str) -> str:
+    for size, name in units:
+        # 999.9996 of a unit would be printed as 1000.000: hand it to the next larger one
+        if abs(value) >= size * 0.9999995:
+            return f"{value / size:,.3f} {name}"
+    return f"{value:.0f} {smallest}" if float(value).is_integer() else f"{value:.1f} {smallest}"
