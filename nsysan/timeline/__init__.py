@@ -1,1 +1,1 @@
-"""TODO"""
+"""Interval algebra on int64 nanosecond arrays: everything is one sorted sweep."""

@@ -1,0 +1,130 @@
+"""The GPU work of each device as one list of activities, and the records that cannot be counted as work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.attribution.kernel_class import classify
+from nsysan.model.partition import Activity
+from nsysan.model.tables import ABSENT, Copies, GpuActivities, Int64Array, Kernels, Table
+from nsysan.model.trace import Trace
+
+PEER_TO_PEER = 10
+DEVICE_TO_DEVICE = 8
+
+IMPOSSIBLE_NS = 10 * 86_400 * 1_000_000_000
+"""Ten days: no capture is as long, so a time further from session start is damage (CUPTI writes 2^63 for unknown)."""
+
+SOURCES = ("kernels", "copies", "memsets", "graph_launches")
+"""The tables of a Trace that hold GPU work, in the order of ``Activities.source``."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Activities(Table):
+    """GPU work in order of start (then end, source, row); ``kind`` is one ``Activity`` bit.
+
+    ``row`` of ``source`` (an index into ``SOURCES``) of the trace of ``report`` is the record.
+    """
+
+    start_ns: Int64Array
+    end_ns: Int64Array
+    kind: Int64Array
+    report: Int64Array
+    source: Int64Array
+    row: Int64Array
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceActivities:
+    """What one process did on one CUDA device: its work, and how many records were left out, by why."""
+
+    global_pid: int
+    device_id: int
+    activities: Activities
+    excluded_records: Mapping[str, int]
+
+
+def collect_activities(trace: Trace, report: int) -> list[DeviceActivities]:
+    """The work of every (process, device) of the trace that has GPU records, in order of process and device."""
+    tables = {SOURCES.index(name): table for name in SOURCES if (table := getattr(trace, name)) is not None}
+    if not any(len(table) for table in tables.values()):
+        return []
+    everything = Activities(
+        start_ns=_stack(table.start_ns for table in tables.values()),
+        end_ns=_stack(table.end_ns for table in tables.values()),
+        kind=_stack(_kinds(trace, table) for table in tables.values()),
+        report=np.full(sum(map(len, tables.values())), report),
+        source=_stack(np.full(len(table), source) for source, table in tables.items()),
+        row=_stack(np.arange(len(table)) for table in tables.values()),
+    )
+    owners = np.column_stack(
+        (
+            _stack(table.global_pid for table in tables.values()),
+            _stack(table.device_id for table in tables.values()),
+        )
+    )
+    return list(_split_by_owner(everything, owners))
+
+
+def in_order(activities: Activities) -> Activities:
+    """The activities in their total order, whatever order the records had in the file."""
+    keys = (activities.row, activities.source, activities.report, activities.end_ns, activities.start_ns)
+    return activities.take(np.lexsort(keys))
+
+
+def _split_by_owner(everything: Activities, owners: Int64Array) -> Iterator[DeviceActivities]:
+    owner_keys, owner_of = np.unique(owners, axis=0, return_inverse=True)
+    fault_of = _faults(everything.start_ns, everything.end_ns)
+    rows_by_owner = np.split(np.argsort(owner_of, kind="stable"), np.cumsum(np.bincount(owner_of))[:-1])
+    for (global_pid, device_id), rows in zip(owner_keys.tolist(), rows_by_owner, strict=True):
+        faults = fault_of[rows]
+        counts = {fault: int((faults == code).sum()) for code, fault in enumerate(FAULTS, start=1)}
+        yield DeviceActivities(
+            global_pid,
+            device_id,
+            in_order(_clip_to_capture(everything.take(rows[faults == 0]))),
+            {fault: count for fault, count in counts.items() if count},
+        )
+
+
+FAULTS = ("without_time", "impossible_time", "negative_length", "before_capture")
+"""Why a record is left out: start and end are 0; a time over ten days away; end before start; over before time zero."""
+
+
+def _faults(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
+    """Per record 0, or 1 + the index of the first of ``FAULTS`` that it has."""
+    faults = (
+        (start_ns == 0) & (end_ns == 0),
+        (np.minimum(start_ns, end_ns) < -IMPOSSIBLE_NS) | (np.maximum(start_ns, end_ns) > IMPOSSIBLE_NS),
+        end_ns < start_ns,
+        (end_ns <= 0) & (start_ns < 0),
+    )
+    return np.select(faults, range(1, len(FAULTS) + 1), default=0)
+
+
+def _clip_to_capture(activities: Activities) -> Activities:
+    columns = activities.columns()
+    return Activities(**{**columns, "start_ns": np.maximum(columns["start_ns"], 0)})
+
+
+def _kinds(trace: Trace, table: GpuActivities) -> Int64Array:
+    if isinstance(table, Kernels):
+        name_ids, name_of = np.unique(table.name_id, return_inverse=True)
+        return np.array([int(classify(trace.text(name_id)).activity) for name_id in name_ids.tolist()])[name_of]
+    if isinstance(table, Copies):
+        return np.where(_between_devices(table), int(Activity.COMMUNICATION), int(Activity.COPY))
+    kind = Activity.GRAPH if table is trace.graph_launches else Activity.COPY
+    return np.full(len(table), int(kind))
+
+
+def _between_devices(copies: Copies) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    both_known = (copies.src_device_id != ABSENT) & (copies.dst_device_id != ABSENT)
+    other_device = both_known & (copies.src_device_id != copies.dst_device_id)
+    return (copies.copy_kind == PEER_TO_PEER) | ((copies.copy_kind == DEVICE_TO_DEVICE) & other_device)
+
+
+def _stack(columns: Iterator[Int64Array]) -> Int64Array:
+    return np.concatenate(list(columns))

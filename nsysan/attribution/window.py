@@ -1,0 +1,122 @@
+"""Which stretch of time is judged: first to last activity, unless the user gives another."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.attribution.activities import Activities
+from nsysan.model.errors import UsageError
+from nsysan.model.tables import ABSENT, BoolArray, NvtxRanges
+from nsysan.model.text import display_text
+from nsysan.model.trace import PID_SHIFT, Trace
+from nsysan.model.units import format_timestamp
+
+LISTED_NAMES = 12
+_RANGE_SPELLING = re.compile(r"(?P<name>.*?)(?:@(?P<domain>[^/@]*))?(?:/(?P<index>\d+))?", re.DOTALL)
+_PROCESS_BITS = ~((1 << PID_SHIFT) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowChoice:
+    """What the user asked for; ``from_ns`` and ``to_ns`` are session times, ``nvtx_range`` is NAME[@DOMAIN][/INDEX]."""
+
+    from_ns: int | None = None
+    to_ns: int | None = None
+    nvtx_range: str | None = None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the user gave any bound."""
+        return self != WindowChoice()
+
+
+def bounds_of(choice: WindowChoice, trace: Trace) -> WindowChoice:
+    """The choice with its NVTX range resolved to times of this trace.
+
+    NAME alone spans from the first begin to the last end of its ranges; /INDEX picks one of them, counted from 0 in
+    order of begin. Raises UsageError where the trace holds no such range, or the bounds leave nothing.
+    """
+    bounds = choice
+    if choice.nvtx_range is not None:
+        if choice.from_ns is not None or choice.to_ns is not None:
+            raise UsageError("--range gives both ends of the window, so --from and --to cannot be given as well.")
+        bounds = WindowChoice(*_range_span(choice.nvtx_range, trace))
+    if bounds.from_ns is not None and bounds.to_ns is not None and bounds.from_ns >= bounds.to_ns:
+        raise UsageError(
+            f"The window ends at {format_timestamp(bounds.to_ns)}, "
+            f"not after its begin at {format_timestamp(bounds.from_ns)}.",
+            "Give --from a time before --to.",
+        )
+    return bounds
+
+
+def window_over(activities: Iterable[Activities], bounds: WindowChoice) -> tuple[int, int]:
+    """First to last activity, each end replaced by the user's bound. Raises UsageError where nothing is left."""
+    pieces = list(activities)
+    start_ns = min(int(piece.start_ns.min()) for piece in pieces)
+    end_ns = max(int(piece.end_ns.max()) for piece in pieces)
+    window = (start_ns if bounds.from_ns is None else bounds.from_ns, end_ns if bounds.to_ns is None else bounds.to_ns)
+    if window[0] > window[1] or (bounds.is_given and (window[0] >= end_ns or window[1] <= start_ns)):
+        raise UsageError(
+            f"No GPU work lies between {format_timestamp(window[0])} and {format_timestamp(window[1])}.",
+            f"This trace has GPU work from {format_timestamp(start_ns)} to {format_timestamp(end_ns)}.",
+        )
+    return window
+
+
+def _range_span(spelling: str, trace: Trace) -> tuple[int, int]:
+    ranges = trace.nvtx_ranges
+    if ranges is None or not len(ranges):
+        raise UsageError(f"{trace.name} holds no NVTX ranges, so --range cannot choose one.", "Record with -t cuda,nvtx.")
+    matches = _matching(ranges, trace, spelling)
+    if not len(matches):
+        raise UsageError(
+            f"{trace.name} holds no NVTX range {display_text(spelling)!r}.",
+            f"Most frequent ranges here: {', '.join(_frequent_names(ranges, trace))}.",
+        )
+    capture_end_ns = max(int(ranges.start_ns.max()), int(ranges.end_ns.max()), trace.capture_ns or 0)
+    ends_ns = np.where(matches.end_ns == ABSENT, capture_end_ns, matches.end_ns)
+    return max(int(matches.start_ns.min()), 0), int(ends_ns.max())
+
+
+def _matching(ranges: NvtxRanges, trace: Trace, spelling: str) -> NvtxRanges:
+    """The ranges of that spelling in order of begin; a name that holds ``@`` or ``/`` itself is tried whole first."""
+    whole = _named(ranges, trace, spelling)
+    if whole.any():
+        return ranges.take(whole)
+    parts = _RANGE_SPELLING.fullmatch(spelling)
+    if parts is None:
+        return ranges.take(whole)
+    named = _named(ranges, trace, parts["name"])
+    if parts["domain"] is not None:
+        named &= _in_domain(ranges, trace, parts["domain"])
+    found = ranges.take(named)
+    found = found.take(np.lexsort((found.end_ns, found.start_ns)))
+    if parts["index"] is None:
+        return found
+    index = int(parts["index"])
+    return found.take(np.arange(index, min(index + 1, len(found))))
+
+
+def _named(ranges: NvtxRanges, trace: Trace, name: str) -> BoolArray:
+    return np.isin(ranges.name_id, [string_id for string_id, text in trace.strings.items() if text == name])
+
+
+def _in_domain(ranges: NvtxRanges, trace: Trace, domain: str) -> BoolArray:
+    pids = ranges.global_tid & _PROCESS_BITS
+    mask = np.zeros(len(ranges), dtype=np.bool_)
+    for (global_pid, domain_id), name in trace.nvtx_domains.items():
+        if name == domain:
+            mask |= (pids == global_pid) & (ranges.domain_id == domain_id)
+    return mask
+
+
+def _frequent_names(ranges: NvtxRanges, trace: Trace) -> list[str]:
+    counts = Counter(trace.text(name_id) for name_id in ranges.name_id.tolist())
+    ordered = sorted(counts, key=lambda name: (-counts[name], name))
+    return [display_text(name) for name in ordered[:LISTED_NAMES]]

@@ -1,0 +1,44 @@
+"""Disjoint half-open intervals in order of time, and the union that makes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.model.tables import Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Intervals:
+    """Sorted, disjoint, non-empty, non-touching intervals ``[start_ns[i], end_ns[i])``."""
+
+    start_ns: Int64Array
+    end_ns: Int64Array
+
+    def __len__(self) -> int:
+        return len(self.start_ns)
+
+    @property
+    def durations_ns(self) -> Int64Array:
+        """The length of each interval."""
+        return self.end_ns - self.start_ns
+
+    @property
+    def total_ns(self) -> int:
+        """The time covered."""
+        return int(self.durations_ns.sum())
+
+
+def union(start_ns: Int64Array, end_ns: Int64Array) -> Intervals:
+    """The moments covered by at least one ``[start, end)``; touching intervals merge, empty ones add nothing."""
+    solid = end_ns > start_ns
+    start_ns, end_ns = start_ns[solid], end_ns[solid]
+    if not len(start_ns):
+        return Intervals(start_ns, end_ns)
+    order = np.argsort(start_ns, kind="stable")
+    start_ns, covered_until_ns = start_ns[order], np.maximum.accumulate(end_ns[order])
+    breaks = np.flatnonzero(start_ns[1:] > covered_until_ns[:-1])
+    heads = np.concatenate(([0], breaks + 1))
+    tails = np.concatenate((breaks, [len(start_ns) - 1]))
+    return Intervals(start_ns[heads], covered_until_ns[tails])

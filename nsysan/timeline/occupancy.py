@@ -1,0 +1,90 @@
+"""Which kinds of activity run at every moment of a window, as one step function of time.
+
+Everything nsysan says about a GPU's time is read off this function, so no two figures can disagree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from nsysan.model.partition import Activity, Part, PartTimes, part_of
+from nsysan.model.tables import BoolArray, Int64Array
+from nsysan.timeline.intervals import Intervals, union
+
+KindArray = npt.NDArray[np.uint8]
+"""``Activity`` bits, one value per interval."""
+
+STATE_COUNT = 1 << len(Activity)
+_PARTS = tuple(Part)
+_PART_OF_STATE = np.array([_PARTS.index(part_of(Activity(state))) for state in range(STATE_COUNT)])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Occupancy:
+    """``states[i]``, a set of ``Activity`` bits, holds on ``[bounds_ns[i], bounds_ns[i + 1])``; neighbours differ."""
+
+    bounds_ns: Int64Array
+    states: KindArray
+
+    @property
+    def window_ns(self) -> int:
+        """The length of the window."""
+        return int(self.bounds_ns[-1] - self.bounds_ns[0])
+
+    def state_times(self) -> Int64Array:
+        """Time per state, indexed by its bits: 32 values that add up to the window."""
+        times_ns = np.zeros(STATE_COUNT, dtype=np.int64)
+        np.add.at(times_ns, self.states, np.diff(self.bounds_ns))
+        return times_ns
+
+    def part_times(self) -> PartTimes:
+        """Time per part of the partition; the parts add up to the window."""
+        times_ns = np.zeros(len(_PARTS), dtype=np.int64)
+        np.add.at(times_ns, _PART_OF_STATE, self.state_times())
+        return PartTimes(*(int(time_ns) for time_ns in times_ns))
+
+    def time_where(self, states: BoolArray) -> int:
+        """The time spent in any of the ``states``, a mask of 32."""
+        return int(self.state_times()[states].sum())
+
+    def idle(self) -> Intervals:
+        """The gaps: each maximal stretch in which nothing runs."""
+        rows = np.flatnonzero(self.states == 0)
+        return Intervals(self.bounds_ns[rows], self.bounds_ns[rows + 1])
+
+
+def states_with(present: Activity, absent: Activity = Activity(0)) -> BoolArray:
+    """The mask of 32 states in which all of ``present`` and none of ``absent`` runs."""
+    states = np.arange(STATE_COUNT)
+    mask: BoolArray = ((states & present) == present) & ((states & absent) == 0)
+    return mask
+
+
+def sweep(start_ns: Int64Array, end_ns: Int64Array, kinds: KindArray, window_ns: tuple[int, int]) -> Occupancy:
+    """The occupancy of the window by the activities, clipped at its edges. Every kind is one ``Activity`` bit.
+
+    Each kind's intervals are united first, so that a boundary toggles one bit; the state after a moment is then
+    the exclusive or of all boundaries up to it.
+    """
+    first_ns, last_ns = window_ns
+    start_ns, end_ns = np.clip(start_ns, first_ns, last_ns), np.clip(end_ns, first_ns, last_ns)
+    times_ns, toggles = [np.array([first_ns, last_ns])], [np.zeros(2, dtype=np.uint8)]
+    for activity in Activity:
+        of_kind = kinds == activity
+        covered = union(start_ns[of_kind], end_ns[of_kind])
+        times_ns += [covered.start_ns, covered.end_ns]
+        toggles.append(np.full(2 * len(covered), activity, dtype=np.uint8))
+    return _accumulate(np.concatenate(times_ns), np.concatenate(toggles))
+
+
+def _accumulate(times_ns: Int64Array, toggles: KindArray) -> Occupancy:
+    order = np.argsort(times_ns, kind="stable")
+    times_ns, states = times_ns[order], np.bitwise_xor.accumulate(toggles[order])
+    last_of_moment = np.append(np.diff(times_ns) > 0, np.True_)
+    times_ns, states = times_ns[last_of_moment], states[last_of_moment]
+    # the state after the window's end is empty and belongs to nothing; equal neighbours become one
+    changes = np.concatenate(([True], states[1:-1] != states[:-2], [True])) if len(states) > 1 else np.array([True])
+    return Occupancy(times_ns[changes], states[changes][:-1])
