@@ -1,0 +1,65 @@
+"""The ENUM_* tables of an export, as far as CUDA and NVTX records refer to them."""
+
+from __future__ import annotations
+
+from nsysan.synth.schema import Release
+
+EnumerationRow = tuple[int, str, str]
+
+_MEMORY_KINDS = ("Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static", "Unknown")
+_OVERHEAD_TYPES: tuple[EnumerationRow, ...] = (
+    (0, "OVERHEAD_UNDEFINED", "Undefined"),
+    (1, "OVERHEAD_UNKNOWN", "Unknown"),
+    (2, "OVERHEAD_DRIVER_COMPILER", "Driver JIT compiler (CUDA)"),
+    (3, "OVERHEAD_CUPTI_BUFFER_FLUSH", "Buffer flush (Profiler)"),
+    (4, "OVERHEAD_CUPTI_INSTRUMENTATION", "Instrumentation (Profiler)"),
+    (5, "OVERHEAD_CUPTI_RESOURCE", "Resource creation/destruction (Profiler)"),
+    (6, "OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING", "Runtime module loading (CUDA)"),
+    (7, "OVERHEAD_LAZY_FUNCTION_LOADING", "Lazy function loading (CUDA)"),
+    (8, "OVERHEAD_COMMAND_BUFFER_FULL", "Command buffer full (CUDA)"),
+)
+_ENUMERATIONS: dict[str, tuple[EnumerationRow, ...]] = {
+    "ENUM_NSYS_EVENT_TYPE": (
+        (33, "NvtxCategory", "NvtxCategory"),
+        (34, "NvtxMark", "NvtxMark"),
+        (39, "NvtxThread", "NvtxThread"),
+        (59, "NvtxPushPopRange", "NvtxPushPopRange"),
+        (60, "NvtxStartEndRange", "NvtxStartEndRange"),
+        (75, "NvtxDomainCreate", "NvtxDomainCreate"),
+        (76, "NvtxDomainDestroy", "NvtxDomainDestroy"),
+    ),
+    "ENUM_NSYS_EVENT_CLASS": (
+        (0, "TRACE_PROCESS_EVENT_CUDA_RUNTIME", "CUDA runtime"),
+        (1, "TRACE_PROCESS_EVENT_CUDA_DRIVER", "CUDA driver"),
+    ),
+    "ENUM_CUDA_MEMCPY_OPER": (
+        (0, "CUDA_MEMCPY_KIND_UNKNOWN", "Unknown"),
+        (1, "CUDA_MEMCPY_KIND_HTOD", "Host-to-Device"),
+        (2, "CUDA_MEMCPY_KIND_DTOH", "Device-to-Host"),
+        (8, "CUDA_MEMCPY_KIND_DTOD", "Device-to-Device"),
+        (9, "CUDA_MEMCPY_KIND_HTOH", "Host-to-Host"),
+        (10, "CUDA_MEMCPY_KIND_PTOP", "Peer-to-Peer"),
+        (11, "CUDA_MEMCPY_KIND_UVM_HTOD", "Unified Host-to-Device"),
+        (12, "CUDA_MEMCPY_KIND_UVM_DTOH", "Unified Device-to-Host"),
+        (13, "CUDA_MEMCPY_KIND_UVM_DTOD", "Unified Device-to-Device"),
+    ),
+    "ENUM_CUDA_MEM_KIND": tuple(
+        (kind, f"CUDA_MEMOPR_MEMORY_KIND_{label.upper().replace(' ', '_')}", label)
+        for kind, label in enumerate(_MEMORY_KINDS)
+    ),
+    "ENUM_CUDA_KERNEL_LAUNCH_TYPE": (
+        (0, "CUDA_KERNEL_LAUNCH_TYPE_UNKNOWN", "Unknown"),
+        (1, "CUDA_KERNEL_LAUNCH_TYPE_REGULAR", "Regular"),
+    ),
+    "ENUM_CUPTI_STREAM_TYPE": (
+        (0, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_UNKNOWN", "Unknown stream type"),
+        (1, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_DEFAULT", "Default stream"),
+        (2, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING", "Non-blocking stream"),
+        (3, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NULL", "Null stream"),
+    ),
+}
+
+
+def enumerations(release: Release) -> dict[str, tuple[EnumerationRow, ...]]:
+    """The rows (id, name, label) of each ENUM_* table that the release writes."""
+    return _ENUMERATIONS | ({"ENUM_CUPTI_OVERHEAD_TYPE": _OVERHEAD_TYPES} if release.is_new else {})

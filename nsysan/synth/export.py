@@ -1,0 +1,305 @@
+"""An Nsight Systems SQLite export written by hand, record by record."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import defaultdict
+from itertools import chain
+from pathlib import Path
+from typing import Literal
+
+from nsysan.model.trace import PID_SHIFT
+from nsysan.synth import schema
+from nsysan.synth.database import Row, write_database
+from nsysan.synth.metadata import VM_GLOBAL_ID, Capture
+from nsysan.synth.schema import RELEASES
+
+_TIMED = (
+    schema.KERNEL,
+    schema.MEMCPY,
+    schema.MEMSET,
+    schema.GRAPH_TRACE,
+    schema.RUNTIME,
+    schema.NVTX_EVENTS,
+    schema.PROFILER_OVERHEAD,
+)
+_NULL_STREAM = 7
+_BUFFER_FLUSH = 3
+_DOMAIN_CREATE = 75
+_TEMPLATE_OR_ARGUMENTS = re.compile(r"[<(].*", re.DOTALL)
+
+
+def global_pid(pid: int) -> int:
+    """The serialized id nsys gives process ``pid`` of the first virtual machine."""
+    return VM_GLOBAL_ID | pid << PID_SHIFT
+
+
+def short_name_of(name: str) -> str:
+    """A demangled kernel name without return type, namespaces, template and call arguments."""
+    bare = _TEMPLATE_OR_ARGUMENTS.sub("", name.replace("<unnamed>", "").replace("(anonymous namespace)", ""))
+    return bare.split()[-1].rpartition(":")[2] if bare.split() else name
+
+
+class Export:
+    """Records of one report, in nanoseconds from session start, and the file that nsys would export them to.
+
+    Every method that adds a record answers the export itself. A ``correlation`` of None takes the next id that the
+    process has not used. ``schema`` is "3.7" (nsys 2023.4) or "3.25" (nsys 2026.2); anything else is a ValueError,
+    as is a record that the schema has no table for.
+    """
+
+    def __init__(self, schema: str = "3.25") -> None:
+        if schema not in RELEASES:
+            raise ValueError(f"unknown schema {schema!r}; known are {', '.join(RELEASES)}")
+        self.release = RELEASES[schema]
+        self._capture = Capture()
+        self._rows: dict[str, list[Row]] = defaultdict(list)
+        self._string_ids: dict[str, int] = {}
+        self._short_name_ids: dict[str, int] = {}
+        self._correlations: dict[int, int] = {}
+        self._streams: dict[tuple[int, int, int, int], None] = {}
+        self._threads: dict[tuple[int, int], None] = {}
+        self._statements: list[str] = []
+
+    def host(self, name: str) -> Export:
+        """The machine's host name."""
+        self._capture.host = name
+        return self
+
+    def session(self, utc_epoch_ns: int | None = None, duration_ns: int | Literal["absent"] | None = None) -> Export:
+        """When the session began, and how long it took: None ends it 1 ms after the last event."""
+        if utc_epoch_ns is not None:
+            self._capture.utc_epoch_ns = utc_epoch_ns
+        self._capture.duration_ns = duration_ns
+        return self
+
+    def environment(self, name: str, value: str) -> Export:
+        """An environment variable of the launched process."""
+        self._capture.environment.append((name, value))
+        return self
+
+    def gpu(  # noqa: PLR0913 -- a GPU's properties, each by name
+        self,
+        gpu_id: int = 0,
+        name: str | None = "NVIDIA H100 80GB HBM3",
+        *,
+        uuid: str | None = None,
+        sm_count: int | None = 132,
+        memory_bytes: int | None = 85_028_765_696,
+        memory_bandwidth_bytes_per_s: int | None = 3_352_320_000_000,
+        bus_location: str | None = None,
+    ) -> Export:
+        """A GPU of the machine."""
+        speed = (memory_bytes, memory_bandwidth_bytes_per_s, sm_count)
+        self._rows[schema.GPU].append((gpu_id, name, bus_location, *speed, uuid, gpu_id, gpu_id))
+        return self
+
+    def cuda_device(
+        self,
+        *,
+        pid: int = 100,
+        device_id: int = 0,
+        gpu_id: int | None = 0,
+        uuid: str | None = None,
+        sm_count: int | None = 132,
+    ) -> Export:
+        """Which GPU process ``pid`` sees as CUDA device ``device_id`` (schema 3.25)."""
+        self._append(schema.CUDA_DEVICE, (gpu_id, device_id, pid, uuid, sm_count))
+        return self
+
+    def kernel(  # noqa: PLR0913 -- a kernel's place, each by name
+        self,
+        start_ns: int,
+        end_ns: int,
+        name: str,
+        *,
+        pid: int = 100,
+        device: int = 0,
+        stream: int = 7,
+        context: int = 1,
+        correlation: int | None = None,
+        short_name: str | None = None,
+    ) -> Export:
+        """A kernel; its short name follows from ``name`` unless given."""
+        where = self._place(pid, device, context, stream, correlation)
+        short_id = self._short_name_id(name) if short_name is None else self._string_id(short_name)
+        self._rows[schema.KERNEL].append((start_ns, end_ns, *where, self._string_id(name), short_id))
+        return self
+
+    def copy(  # noqa: PLR0913 -- a copy's place and ends, each by name
+        self,
+        start_ns: int,
+        end_ns: int,
+        size_bytes: int,
+        *,
+        kind: int = 1,
+        src_memory: int | None = 1,
+        dst_memory: int | None = 2,
+        src_device: int | None = None,
+        dst_device: int | None = None,
+        pid: int = 100,
+        device: int = 0,
+        stream: int = 7,
+        context: int = 1,
+        correlation: int | None = None,
+    ) -> Export:
+        """A memory copy; kinds are CUPTI's (1 HtoD, 2 DtoH, 8 DtoD, 10 PtoP; memory 0 pageable, 1 pinned, 2 device)."""
+        where = self._place(pid, device, context, stream, correlation)
+        ends = (kind, src_memory, dst_memory, src_device, dst_device)
+        self._rows[schema.MEMCPY].append((start_ns, end_ns, *where, size_bytes, *ends))
+        return self
+
+    def memset(  # noqa: PLR0913 -- a fill's place, each by name
+        self,
+        start_ns: int,
+        end_ns: int,
+        size_bytes: int,
+        *,
+        pid: int = 100,
+        device: int = 0,
+        stream: int = 7,
+        context: int = 1,
+        correlation: int | None = None,
+    ) -> Export:
+        """A memory fill."""
+        where = self._place(pid, device, context, stream, correlation)
+        self._rows[schema.MEMSET].append((start_ns, end_ns, *where, size_bytes))
+        return self
+
+    def graph(  # noqa: PLR0913 -- a graph's place, each by name
+        self,
+        start_ns: int,
+        end_ns: int,
+        graph_id: int = 1,
+        *,
+        pid: int = 100,
+        device: int = 0,
+        stream: int = 7,
+        context: int = 1,
+        correlation: int | None = None,
+    ) -> Export:
+        """A CUDA graph recorded as one block (schema 3.25)."""
+        where = self._place(pid, device, context, stream, correlation)
+        self._append(schema.GRAPH_TRACE, (start_ns, end_ns, *where, graph_id, graph_id))
+        return self
+
+    def call(  # noqa: PLR0913 -- a call's place, each by name
+        self,
+        start_ns: int,
+        end_ns: int,
+        name: str,
+        *,
+        pid: int = 100,
+        tid: int | None = None,
+        correlation: int = 0,
+        event_class: int = 0,
+    ) -> Export:
+        """A CUDA call on thread ``tid`` (None: the process' first); ``event_class`` 0 is the runtime, 1 the driver."""
+        row = (start_ns, end_ns, event_class, self._thread(pid, tid), correlation, self._string_id(name))
+        self._rows[schema.RUNTIME].append(row)
+        return self
+
+    def nvtx(  # noqa: PLR0913 -- a range's place, each by name
+        self,
+        start_ns: int,
+        end_ns: int | None,
+        text: str,
+        *,
+        pid: int = 100,
+        tid: int | None = None,
+        domain: int = 0,
+        registered: bool = False,
+        event_type: int = 59,
+    ) -> Export:
+        """An NVTX event; a ``registered`` text is stored as a string id, as nvtxDomainRegisterString makes nsys do."""
+        inline, text_id = (None, self._string_id(text)) if registered else (text, None)
+        row = (start_ns, end_ns, event_type, inline, self._thread(pid, tid), text_id, domain)
+        self._rows[schema.NVTX_EVENTS].append(row)
+        return self
+
+    def nvtx_domain(self, domain_id: int, name: str, *, pid: int = 100) -> Export:
+        """The name of an NVTX domain of process ``pid``."""
+        return self.nvtx(0, None, name, pid=pid, domain=domain_id, event_type=_DOMAIN_CREATE)
+
+    def overhead(  # noqa: PLR0913 -- an overhead's place, each by name
+        self,
+        start_ns: int,
+        end_ns: int,
+        name: str,
+        *,
+        pid: int = 100,
+        tid: int | None = None,
+        overhead_type: int | None = None,
+    ) -> Export:
+        """Time the profiler took for itself; schema 3.7 keeps only its name, 3.25 its type (None: buffer flush)."""
+        last = (_BUFFER_FLUSH if overhead_type is None else overhead_type) if self.release.is_new else 0
+        row = (start_ns, end_ns, self._thread(pid, tid), self._string_id(name), last)
+        self._rows[schema.PROFILER_OVERHEAD].append(row)
+        return self
+
+    def sql(self, statement: str) -> Export:
+        """A statement to run on the finished file, for reports that nsys would not write."""
+        self._statements.append(statement)
+        return self
+
+    def write(self, path: str | Path, *, shuffle_seed: int | None = None) -> Path:
+        """Write the export to ``path``, which is replaced, and answer it.
+
+        Like nsys, a data table is made only where there are rows. ``shuffle_seed`` puts the records of every table in
+        an order that it determines: nsys promises none.
+        """
+        tables = {table: list(rows) for table, rows in self._rows.items()}
+        if shuffle_seed is not None:
+            for rows in tables.values():
+                random.Random(shuffle_seed).shuffle(rows)  # noqa: S311 -- an order, no secret
+        tables |= self._derived_tables() | self._capture.tables(self.release, self._last_event_ns())
+        strings: list[Row] = [(string_id, text) for text, string_id in self._string_ids.items()]
+        present = {table: rows for table, rows in tables.items() if rows or table in schema.ALWAYS_THERE}
+        write_database(Path(path), self.release, {schema.STRINGS: strings, **present}, self._statements)
+        return Path(path)
+
+    def _append(self, table: str, row: Row) -> None:
+        if not self.release.has_table(table):
+            raise ValueError(f"schema {self.release.schema} has no table {table}")
+        self._rows[table].append(row)
+
+    def _string_id(self, text: str) -> int:
+        return self._string_ids.setdefault(text, len(self._string_ids) + 1)
+
+    def _short_name_id(self, name: str) -> int:
+        if name not in self._short_name_ids:
+            self._short_name_ids[name] = self._string_id(short_name_of(name))
+        return self._short_name_ids[name]
+
+    def _place(
+        self, pid: int, device: int, context: int, stream: int, correlation: int | None
+    ) -> tuple[int, int, int, int, int]:
+        self._streams[pid, device, context, stream] = None
+        used = self._correlations.get(pid, 0)
+        own = used + 1 if correlation is None else correlation
+        self._correlations[pid] = max(used, own)
+        return device, context, stream, own, global_pid(pid)
+
+    def _thread(self, pid: int, tid: int | None) -> int:
+        own = pid if tid is None else tid
+        self._threads[pid, own] = None
+        return global_pid(pid) | own
+
+    def _last_event_ns(self) -> int:
+        times = chain.from_iterable(row[:2] for table in _TIMED for row in self._rows.get(table, ()))
+        return max((time for time in times if isinstance(time, int)), default=0)
+
+    def _derived_tables(self) -> dict[str, list[Row]]:
+        """Processes, threads, contexts and streams, as the records name them."""
+        processes = dict.fromkeys(pid for pid, *_ in chain(self._streams, self._threads))
+        contexts = dict.fromkeys((pid, device, context) for pid, device, context, _ in self._streams)
+        name_id = self._string_id("python3") if self._threads else 0
+        return {
+            schema.PROCESSES: [(global_pid(pid), pid, "python3") for pid in processes],
+            schema.THREAD_NAMES: [(name_id, 20, global_pid(pid) | tid) for pid, tid in self._threads],
+            schema.CUDA_CONTEXT: list(contexts),
+            schema.CUDA_STREAM: [
+                (pid, context, stream, 3 if stream == _NULL_STREAM else 2) for pid, _, context, stream in self._streams
+            ],
+        }

@@ -1,0 +1,68 @@
+"""What an export says about itself: who exported, what was captured where, and when the session began."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Literal
+
+from nsysan.model.units import NS_PER_S
+from nsysan.synth import schema
+from nsysan.synth.database import Row
+from nsysan.synth.schema import Release
+
+VM_GLOBAL_ID = 1 << 48
+_HOST_NAME_PROPERTY = 619
+_DEFAULT_START_UTC_NS = 1_700_000_000 * NS_PER_S
+
+
+@dataclass(slots=True)
+class Capture:
+    """The session: where it ran, when it began, how long it took (``absent``: the export does not say)."""
+
+    host: str | None = None
+    utc_epoch_ns: int = _DEFAULT_START_UTC_NS
+    duration_ns: int | Literal["absent"] | None = None
+    environment: list[tuple[str, str]] = field(default_factory=list)
+
+    def tables(self, release: Release, last_event_ns: int) -> dict[str, list[Row]]:
+        """The rows about the session; a duration of None ends it 1 ms after the last event."""
+        start = datetime.fromtimestamp(self.utc_epoch_ns // NS_PER_S, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
+        duration_ns = max(last_event_ns, 0) + 1_000_000 if self.duration_ns is None else self.duration_ns
+        return {
+            schema.SYSTEM_ENV: self._system_environment(),
+            schema.SESSION_START: [(self.utc_epoch_ns, start, start)],
+            schema.ANALYSIS_DETAILS: [] if duration_ns == "absent" else [(VM_GLOBAL_ID, duration_ns, 0, duration_ns)],
+            schema.CAPTURE_SETTINGS: self._settings(),
+            schema.EXPORT_SETTINGS: _export_settings(release, start),
+        }
+
+    def _system_environment(self) -> list[Row]:
+        known = self.host is not None
+        return [(VM_GLOBAL_ID, "Local (CLI)", "Hostname", _HOST_NAME_PROPERTY, self.host)] if known else []
+
+    def _settings(self) -> list[Row]:
+        fixed: list[Row] = [("CAPTURE_EVENT_TYPE", "NvtxEvents"), ("CAPTURE_EVENT_TYPE", "Cuda")]
+        return fixed + [("PROCESS_0:ENVIRONMENT_VARIABLE", f'{name}="{value}"') for name, value in self.environment]
+
+
+def _export_settings(release: Release, export_time: str) -> list[Row]:
+    major, minor, micro = release.export_schema.split(".")
+    return [
+        ("EXPORT_PRODUCT_NAME", "NVIDIA Nsight Systems"),
+        ("EXPORT_PRODUCT_VERSION", release.nsys_version),
+        ("EXPORT_PRODUCT_DATE", ".".join(release.nsys_version.split(".")[:2])),
+        ("EXPORT_SCHEMA_VERSION", release.export_schema),
+        ("EXPORT_SCHEMA_VERSION_MAJOR", major),
+        ("EXPORT_SCHEMA_VERSION_MINOR", minor),
+        ("EXPORT_SCHEMA_VERSION_MICRO", micro),
+        ("EXPORT_PLATFORM", "linux-desktop"),
+        ("EXPORT_ARCH", "x64"),
+        ("EXPORT_TIME_UTC", export_time),
+        ("EXPORT_PARAM_LAZY", "true"),
+        ("EXPORT_PARAM_TIME_NORMALIZE", "false"),
+        ("EXPORT_PARAM_TIME_SHIFT", "0"),
+        ("EXPORT_PARAM_TABLES_TO_EXPORT", ""),
+        ("EXPORT_PARAM_TIMES_TO_EXPORT", ""),
+        ("EXPORT_CONFIG_TIME_SHIFT", "0"),
+    ]
