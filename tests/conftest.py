@@ -1,0 +1,24 @@
+"""``NSYSAN_REQUIRE=browser,nsys`` turns skips of the tests so marked into failures: CI has brought what they need."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+REQUIRED_MARKERS = frozenset(filter(None, os.environ.get("NSYSAN_REQUIRE", "").split(",")))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """The report of a test phase, failed where it was skipped although what it needs was promised."""
+    report = yield
+    promised = REQUIRED_MARKERS & {marker.name for marker in item.iter_markers()}
+    if report.skipped and promised and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, but NSYSAN_REQUIRE names {', '.join(sorted(promised))}: {report.longrepr}"
+    return report
