@@ -14,8 +14,8 @@ def display_text(raw: str) -> str:
     in ``…`` and a short hash of the whole, so that two long names that begin alike stay distinct.
     """
     if len(raw) <= DISPLAY_LIMIT:
-        return _spell_out(raw)
-    return f"{_spell_out(raw[:DISPLAY_LIMIT])}… #{text_hash(raw)[:8]}"
+        return visible_text(raw)
+    return f"{visible_text(raw[:DISPLAY_LIMIT])}… #{text_hash(raw)[:8]}"
 
 
 def text_hash(raw: str) -> str:
@@ -23,7 +23,8 @@ def text_hash(raw: str) -> str:
     return hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _spell_out(text: str) -> str:
+def visible_text(text: str) -> str:
+    """``text`` with control, format and surrogate characters spelt out, and nothing cut; twice is as once."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_visible(character) for character in text)
