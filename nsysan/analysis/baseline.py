@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from nsysan.analysis.gpu_time import GpuTime
+from nsysan.analysis.registry import Analysis
+from nsysan.attribution.job import Job
+from nsysan.model.results import ResultSet, Skipped
+
 
 @dataclass(frozen=True, slots=True)
 class BaselineFigures:
@@ -26,3 +31,25 @@ class Baseline:
     id: ClassVar[str] = "baseline"
 
     baseline: BaselineFigures
+
+
+def compute_baseline(_job: Job, results: ResultSet) -> Baseline | Skipped:
+    """The figures that the other results give; skipped where no GPU work was recorded."""
+    gpu_time = results.get(GpuTime)
+    if isinstance(gpu_time, Skipped):
+        return Skipped(Baseline.id, gpu_time.reason, gpu_time.recapture)
+    no_steps = "needs training steps, which this version of nsysan does not find yet"
+    unknown = {
+        "tokens_per_s": no_steps,
+        "mfu": f"{no_steps}, and a model configuration",
+        "communication_wait_frac": "needs collectives matched over ranks, which this version of nsysan does not do yet",
+        "data_wait_ns_per_step": no_steps,
+        "peak_memory_bytes": "needs memory events, which this version of nsysan does not read yet",
+    }
+    figures = dict.fromkeys(unknown)
+    return Baseline(
+        BaselineFigures(compute_busy_frac=gpu_time.job.compute_busy_frac.mean_frac, unknown=unknown, **figures)
+    )
+
+
+ANALYSIS = Analysis(Baseline, compute_baseline, needs=(GpuTime,))

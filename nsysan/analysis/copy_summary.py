@@ -2,8 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
+
+import numpy as np
+
+from nsysan.analysis.duration_groups import DurationGroup, Durations, group_durations, windowed_durations
+from nsysan.analysis.registry import Analysis
+from nsysan.attribution.activities import DEVICE_TO_DEVICE, PEER_TO_PEER, SOURCES, between_devices
+from nsysan.attribution.job import Gpu, Job
+from nsysan.hardware.links import NVLINK_5, LineRate, host_link
+from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.tables import Copies, Int64Array, Memsets
+from nsysan.model.units import NS_PER_S
+
+MEMSET = 14
+"""Stands for memsets where copies have CUPTI's copy kind."""
+
+NOT_KNOWN = 15
+"""Stands for a kind that is absent, or none of CUPTI's."""
+
+DIRECTIONS = {
+    1: "host_to_device",
+    2: "device_to_host",
+    3: "host_to_array",
+    4: "array_to_host",
+    5: "array_to_array",
+    6: "array_to_device",
+    7: "device_to_array",
+    DEVICE_TO_DEVICE: "device_to_device",
+    9: "host_to_host",
+    PEER_TO_PEER: "peer_to_peer",
+    11: "unified_host_to_device",
+    12: "unified_device_to_host",
+    13: "unified_device_to_device",
+    MEMSET: "memset",
+}
+"""CUPTI's copy kinds."""
+
+MEMORIES = {
+    0: "pageable",
+    1: "pinned",
+    2: "device",
+    3: "array",
+    4: "managed",
+    5: "device_static",
+    6: "managed_static",
+}
+"""CUPTI's memory kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +87,101 @@ class CopySummary:
     id: ClassVar[str] = "copy_summary"
 
     copies: tuple[CopyRow, ...]
+
+
+def compute_copy_summary(job: Job, _results: ResultSet) -> CopySummary | Skipped:
+    """The copies and memsets of the job's windows; skipped where the trace holds neither table."""
+    if all(trace.copies is None and trace.memsets is None for trace in job.traces):
+        return Skipped(CopySummary.id, "the trace holds no memory copies", "Record them: nsys profile -t cuda,nvtx ...")
+    records = _Records.concatenate([piece for row, gpu in enumerate(job.gpus) for piece in _records_of(job, gpu, row)])
+    rows = (_row(group, records, job.gpus) for group in group_durations(records))
+    return CopySummary(tuple(sorted(rows, key=lambda row: (-row.total_ns, str(row)))))
+
+
+ANALYSIS = Analysis(CopySummary, compute_copy_summary)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Records(Durations):
+    """Copies and memsets that ran in a window; ``key`` packs direction, source and destination memory."""
+
+    size_bytes: Int64Array
+
+
+def _records_of(job: Job, gpu: Gpu, gpu_row: int) -> Iterator[_Records]:
+    """The records of one GPU, a piece per report and table."""
+    for report in np.unique(gpu.activities.report).tolist():
+        trace = job.traces[report]
+        for source, table in (("copies", trace.copies), ("memsets", trace.memsets)):
+            of_table = (gpu.activities.report == report) & (gpu.activities.source == SOURCES.index(source))
+            if table is None or not of_table.any():
+                continue
+            activities = gpu.activities.take(of_table)
+            records = table.take(activities.row)
+            durations = windowed_durations(activities, _keys(records), gpu_row, gpu.window_ns)
+            yield _Records(**durations.columns(), size_bytes=records.size_bytes[durations.row])
+
+
+def _keys(records: Copies | Memsets) -> Int64Array:
+    if isinstance(records, Memsets):
+        return _pack(*(np.full(len(records), kind) for kind in (MEMSET, NOT_KNOWN, NOT_KNOWN)))
+    return _pack(*(np.where((kinds >= 0) & (kinds < MEMSET), kinds, NOT_KNOWN) for kinds in _kinds(records)))
+
+
+def _kinds(copies: Copies) -> tuple[Int64Array, Int64Array, Int64Array]:
+    """Direction, source and destination memory; a copy within "devices" that are two is one between peers."""
+    direction = np.where(between_devices(copies), PEER_TO_PEER, copies.copy_kind)
+    return direction, copies.src_kind, copies.dst_kind
+
+
+def _pack(direction: Int64Array, src: Int64Array, dst: Int64Array) -> Int64Array:
+    return direction * 256 + src * 16 + dst
+
+
+def _row(group: DurationGroup, records: _Records, gpus: Sequence[Gpu]) -> CopyRow:
+    direction, memories = group.key >> 8, (group.key >> 4 & 15, group.key & 15)
+    members = records.take(records.key == group.key)
+    seconds = members.whole_ns / NS_PER_S
+    timed = members.whole_ns > 0
+    limits = {row: _line_rate(direction, gpus[row]) for row in np.unique(members.gpu).tolist()}
+    fastest_link = max(
+        (limit for limit in limits.values() if limit), key=lambda limit: limit.rate_bytes_per_s, default=None
+    )
+    return CopyRow(
+        direction=DIRECTIONS.get(direction, "unknown"),
+        src_memory=MEMORIES.get(memories[0]),
+        dst_memory=MEMORIES.get(memories[1]),
+        count=group.count,
+        gpu_count=group.gpu_count,
+        size_bytes=int(members.size_bytes.sum()),
+        total_ns=group.total_ns,
+        median_ns=group.median_ns,
+        p95_ns=group.p95_ns,
+        rate_bytes_per_s=float(members.size_bytes.sum() / seconds.sum()) if seconds.sum() else None,
+        fastest_bytes_per_s=float((members.size_bytes[timed] / seconds[timed]).max()) if timed.any() else None,
+        plausible_bytes_per_s=fastest_link.rate_bytes_per_s if fastest_link else None,
+        plausible_source=fastest_link.source if fastest_link else None,
+        implausible_count=_count_implausible(members, limits),
+    )
+
+
+def _line_rate(direction: int, gpu: Gpu) -> LineRate | None:
+    """What no copy of this direction on this GPU exceeds; a copy inside a device reads at most at memory bandwidth."""
+    name = DIRECTIONS.get(direction, "")
+    if name == "peer_to_peer":
+        return NVLINK_5
+    if name == "device_to_device":
+        bandwidth = gpu.identity.memory_bandwidth_bytes_per_s
+        return LineRate(float(bandwidth), "memory bandwidth of the GPU, from the trace") if bandwidth else None
+    crosses_link = ("host" in name) and name != "host_to_host"
+    return host_link(gpu.identity.name) if crosses_link else None
+
+
+def _count_implausible(members: _Records, limits: Mapping[int, LineRate | None]) -> int:
+    """Copies that moved bytes in no time, or faster than their own GPU's link."""
+    count = int(((members.whole_ns == 0) & (members.size_bytes > 0)).sum())
+    for gpu_row, limit in limits.items():
+        if limit is not None:
+            of_gpu = members.take((members.gpu == gpu_row) & (members.whole_ns > 0))
+            count += int((of_gpu.size_bytes * NS_PER_S > limit.rate_bytes_per_s * of_gpu.whole_ns).sum())
+    return count

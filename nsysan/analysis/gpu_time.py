@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nsysan.model.partition import PartTimes
+from nsysan.analysis.registry import Analysis
+from nsysan.attribution.activities import Activities
+from nsysan.attribution.job import Device, Gpu, Job
+from nsysan.model.partition import Activity, Part, PartTimes
+from nsysan.model.results import ResultSet, Skipped
+from nsysan.timeline.occupancy import Occupancy, states_with, sweep
+
+HEALTHY_PARTS = frozenset({Part.COMPUTE_ONLY, Part.OVERLAPPED, Part.FUSED})
+"""The parts of which the GPU with the smallest share is worst off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +99,107 @@ class GpuTime:
     gpus: tuple[GpuTimes, ...]
     devices: tuple[DeviceTimes, ...]
     job: JobTimes
+
+
+def compute_gpu_time(job: Job, _results: ResultSet) -> GpuTime | Skipped:
+    """The partition of every GPU of the job; skipped where no GPU work was recorded."""
+    if not job.gpus:
+        return no_gpu_work(GpuTime.id)
+    gpus = tuple(_gpu_times(gpu) for gpu in job.gpus)
+    devices = tuple(_device_times(device, job) for device in job.devices)
+    return GpuTime(gpus, devices, _job_times(gpus))
+
+
+ANALYSIS = Analysis(GpuTime, compute_gpu_time)
+
+
+def no_gpu_work(analysis_id: str) -> Skipped:
+    """The answer of every analysis of GPU work to a trace without any."""
+    return Skipped(analysis_id, "the trace holds no GPU work", "Record CUDA activity: nsys profile -t cuda,nvtx ...")
+
+
+def _gpu_times(gpu: Gpu) -> GpuTimes:
+    occupancy, time = gpu.occupancy, gpu.occupancy.part_times()
+    gaps = occupancy.idle()
+    busy_ns = occupancy.time_where(states_with(Activity.COMPUTE) | states_with(Activity.FUSED))
+    hidden_ns = occupancy.time_where(states_with(Activity.COMPUTE | Activity.COMMUNICATION, Activity.FUSED))
+    unhidden = states_with(Activity.COMMUNICATION, Activity.COMPUTE | Activity.FUSED)
+    return GpuTimes(
+        id=gpu.id,
+        name=gpu.identity.name,
+        uuid=gpu.identity.uuid,
+        devices=tuple(device.id for device in gpu.devices),
+        window_start_ns=gpu.window_ns[0],
+        window_end_ns=gpu.window_ns[1],
+        time=time,
+        compute_busy_frac=_fraction(busy_ns, occupancy.window_ns),
+        device_active_frac=_fraction(occupancy.window_ns - time.idle_ns, occupancy.window_ns),
+        overlap_frac=_fraction(hidden_ns, hidden_ns + time.exposed_communication_ns),
+        exposed_communication_max_ns=occupancy.time_where(unhidden),
+        work_ns=work_inside(gpu.activities, gpu.window_ns),
+        idle_gap_count=len(gaps),
+        longest_idle_gap_ns=int(gaps.durations_ns.max(initial=0)),
+    )
+
+
+def work_inside(activities: Activities, window_ns: tuple[int, int]) -> int:
+    """The sum of the activities' durations, each clipped to the window."""
+    start_ns, end_ns = (column.clip(*window_ns) for column in (activities.start_ns, activities.end_ns))
+    return int((end_ns - start_ns).sum())
+
+
+def _device_times(device: Device, job: Job) -> DeviceTimes:
+    gaps = device.occupancy.idle()
+    start_ns, end_ns = int(device.occupancy.bounds_ns[0]), int(device.occupancy.bounds_ns[-1])
+    capture_ns = job.traces[device.report].capture_ns
+    return DeviceTimes(
+        id=device.id,
+        report=device.report,
+        gpu=device.gpu_id,
+        pid=device.pid,
+        device_id=device.device_id,
+        window_start_ns=start_ns,
+        window_end_ns=end_ns,
+        lead_idle_ns=_idle_between(device, 0, start_ns),
+        trail_idle_ns=None if capture_ns is None else _idle_between(device, end_ns, capture_ns),
+        time=device.occupancy.part_times(),
+        idle_gap_count=len(gaps),
+        longest_idle_gap_ns=int(gaps.durations_ns.max(initial=0)),
+        excluded_records=dict(device.excluded_records),
+    )
+
+
+def _idle_between(device: Device, start_ns: int, end_ns: int) -> int:
+    """Idle of the capture outside the window; a user's window may leave work there."""
+    if end_ns <= start_ns:
+        return 0
+    work = device.activities
+    outside: Occupancy = sweep(work.start_ns, work.end_ns, work.kind.astype("uint8"), (start_ns, end_ns))
+    return outside.idle().total_ns
+
+
+def _job_times(gpus: Sequence[GpuTimes]) -> JobTimes:
+    ids = [gpu.id for gpu in gpus]
+    parts = {
+        part.value: _spread(
+            ids, [gpu.time.of(part) / (gpu.time.window_ns or 1) for gpu in gpus], healthy=part in HEALTHY_PARTS
+        )
+        for part in Part
+    }
+    busy = [gpu.compute_busy_frac or 0.0 for gpu in gpus]
+    active = [gpu.device_active_frac or 0.0 for gpu in gpus]
+    return JobTimes(len(gpus), parts, _spread(ids, busy, healthy=True), _spread(ids, active, healthy=True))
+
+
+def _spread(ids: Sequence[str], fractions: Sequence[float], *, healthy: bool) -> Spread:
+    worst = (min if healthy else max)(fractions)
+    return Spread(
+        mean_frac=sum(fractions) / len(fractions),
+        worst_frac=worst,
+        worst_gpu=ids[fractions.index(worst)],
+        spread_frac=max(fractions) - min(fractions),
+    )
+
+
+def _fraction(part_ns: int, whole_ns: int) -> float | None:
+    return part_ns / whole_ns if whole_ns else None

@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import ClassVar
+
+import numpy as np
+
+from nsysan.analysis.gpu_time import no_gpu_work
+from nsysan.analysis.registry import Analysis
+from nsysan.attribution.job import Gpu, Job
+from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.text import display_text
+from nsysan.model.units import NS_PER_MS, NS_PER_S, NS_PER_US
+from nsysan.timeline.intervals import Intervals
+
+GAPS_PER_GPU = 20
+GAPS_PER_JOB = 400
+SIZE_BOUNDS_NS = (0, 10 * NS_PER_US, 100 * NS_PER_US, NS_PER_MS, 10 * NS_PER_MS, 100 * NS_PER_MS, NS_PER_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +50,45 @@ class GapSizes:
 
 @dataclass(frozen=True, slots=True)
 class IdleGaps:
-    """The largest gaps of each GPU, largest first, and every gap counted by size; the sizes of a GPU add up to its idle."""
+    """The largest gaps of each GPU, largest first, and every gap by size; the sizes of a GPU add up to its idle."""
 
     id: ClassVar[str] = "idle_gaps"
 
     gaps: tuple[Gap, ...]
     gap_sizes: tuple[GapSizes, ...]
+
+
+def compute_idle_gaps(job: Job, _results: ResultSet) -> IdleGaps | Skipped:
+    """The gaps of every GPU of the job; skipped where no GPU work was recorded."""
+    if not job.gpus:
+        return no_gpu_work(IdleGaps.id)
+    largest = chain.from_iterable(_largest_gaps(job, gpu) for gpu in job.gpus)
+    ordered = sorted(largest, key=lambda gap: (-gap.duration_ns, gap.start_ns, gap.gpu))
+    sizes = chain.from_iterable(_count_by_size(gpu.id, gpu.occupancy.idle()) for gpu in job.gpus)
+    return IdleGaps(tuple(ordered[:GAPS_PER_JOB]), tuple(sizes))
+
+
+ANALYSIS = Analysis(IdleGaps, compute_idle_gaps)
+
+
+def _largest_gaps(job: Job, gpu: Gpu) -> Iterator[Gap]:
+    gaps = gpu.occupancy.idle()
+    # latest end so far, and who holds it: what ran last before a gap
+    ends_ns = np.maximum.accumulate(gpu.activities.end_ns)
+    for row in np.lexsort((gaps.start_ns, -gaps.durations_ns))[:GAPS_PER_GPU].tolist():
+        start_ns, end_ns = int(gaps.start_ns[row]), int(gaps.end_ns[row])
+        before = int(np.searchsorted(ends_ns, start_ns)) if start_ns > gpu.window_ns[0] else None
+        after = int(np.searchsorted(gpu.activities.start_ns, end_ns)) if end_ns < gpu.window_ns[1] else None
+        yield Gap(gpu.id, start_ns, end_ns, end_ns - start_ns, _name(job, gpu, before), _name(job, gpu, after))
+
+
+def _name(job: Job, gpu: Gpu, position: int | None) -> str | None:
+    return None if position is None else display_text(job.activity_name(gpu.activities, position))
+
+
+def _count_by_size(gpu_id: str, gaps: Intervals) -> Iterator[GapSizes]:
+    durations_ns = gaps.durations_ns
+    class_of = np.searchsorted(SIZE_BOUNDS_NS, durations_ns, side="right") - 1
+    for row, (from_ns, to_ns) in enumerate(zip(SIZE_BOUNDS_NS, (*SIZE_BOUNDS_NS[1:], None), strict=True)):
+        of_class = durations_ns[class_of == row]
+        yield GapSizes(gpu_id, from_ns, to_ns, len(of_class), int(of_class.sum()))

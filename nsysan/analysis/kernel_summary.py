@@ -5,7 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
+from nsysan.analysis.duration_groups import DurationGroup, Durations, group_durations, windowed_durations
+from nsysan.analysis.registry import Analysis
+from nsysan.attribution.activities import SOURCES
+from nsysan.attribution.job import Job
+from nsysan.attribution.kernel_class import classify
 from nsysan.model.kernels import Collective, KernelClass
+from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.text import display_text, text_hash
+
+ROW_LIMIT = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +71,76 @@ class KernelSummary:
     kernels: tuple[KernelRow, ...]
     kernels_omitted: OmittedKernels
     kernel_classes: tuple[KernelClassRow, ...]
+
+
+def compute_kernel_summary(job: Job, _results: ResultSet) -> KernelSummary | Skipped:
+    """The kernels of the job's windows; skipped where none was recorded."""
+    if all(trace.kernels is None for trace in job.traces):
+        return Skipped(KernelSummary.id, "the trace holds no kernels", "Record them: nsys profile -t cuda,nvtx ...")
+    durations, names = _kernel_durations(job)
+    work_ns = int(durations.inside_ns.sum())
+    groups = sorted(group_durations(durations), key=lambda group: (-group.total_ns, names[group.key]))
+    rows, rest = groups[:ROW_LIMIT], groups[ROW_LIMIT:]
+    omitted = OmittedKernels(len(rest), sum(group.count for group in rest), sum(group.total_ns for group in rest))
+    return KernelSummary(
+        kernels=tuple(_row(group, names[group.key], work_ns) for group in rows),
+        kernels_omitted=omitted,
+        kernel_classes=_class_rows(durations, names, work_ns),
+    )
+
+
+ANALYSIS = Analysis(KernelSummary, compute_kernel_summary)
+
+
+def _kernel_durations(job: Job) -> tuple[Durations, list[str]]:
+    """Every kernel of the windows, keyed by an index into the names that is handed back with them."""
+    index_of: dict[str, int] = {}
+    pieces = []
+    for gpu_row, gpu in enumerate(job.gpus):
+        kernels = gpu.activities.take(gpu.activities.source == SOURCES.index("kernels"))
+        keys = np.empty(len(kernels), dtype=np.int64)
+        for report in np.unique(kernels.report).tolist():
+            trace, of_report = job.traces[report], kernels.report == report
+            if trace.kernels is not None:
+                ids, id_of = np.unique(trace.kernels.name_id[kernels.row[of_report]], return_inverse=True)
+                indices = [index_of.setdefault(trace.text(string_id), len(index_of)) for string_id in ids.tolist()]
+                keys[of_report] = np.array(indices, dtype=np.int64)[id_of]
+        pieces.append(windowed_durations(kernels, keys, gpu_row, gpu.window_ns))
+    return Durations.concatenate(pieces), list(index_of)
+
+
+def _row(group: DurationGroup, name: str, work_ns: int) -> KernelRow:
+    kind = classify(name)
+    return KernelRow(
+        name=display_text(name),
+        name_hash=text_hash(name),
+        kernel_class=kind.kernel_class,
+        collective=kind.collective,
+        count=group.count,
+        gpu_count=group.gpu_count,
+        total_ns=group.total_ns,
+        median_ns=group.median_ns,
+        p95_ns=group.p95_ns,
+        work_frac=group.total_ns / work_ns if work_ns else None,
+    )
+
+
+def _class_rows(durations: Durations, names: list[str], work_ns: int) -> tuple[KernelClassRow, ...]:
+    classes = list(KernelClass)
+    class_of_name = np.array([classes.index(classify(name).kernel_class) for name in names], dtype=np.int64)
+    class_of = class_of_name[durations.key]
+    name_counts = np.bincount(class_of_name[np.unique(durations.key)], minlength=len(classes))
+    groups = group_durations(durations.keyed_by(class_of))
+    rows = (
+        KernelClassRow(
+            kernel_class=classes[group.key],
+            name_count=int(name_counts[group.key]),
+            count=group.count,
+            total_ns=group.total_ns,
+            median_ns=group.median_ns,
+            p95_ns=group.p95_ns,
+            work_frac=group.total_ns / work_ns if work_ns else None,
+        )
+        for group in groups
+    )
+    return tuple(sorted(rows, key=lambda row: (-row.total_ns, row.kernel_class.value)))

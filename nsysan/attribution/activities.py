@@ -9,7 +9,7 @@ import numpy as np
 
 from nsysan.attribution.kernel_class import classify
 from nsysan.model.partition import Activity
-from nsysan.model.tables import ABSENT, Copies, GpuActivities, Int64Array, Kernels, Table
+from nsysan.model.tables import ABSENT, BoolArray, Copies, GpuActivities, Int64Array, Kernels, Table
 from nsysan.model.trace import Trace
 
 PEER_TO_PEER = 10
@@ -115,15 +115,17 @@ def _kinds(trace: Trace, table: GpuActivities) -> Int64Array:
         name_ids, name_of = np.unique(table.name_id, return_inverse=True)
         return np.array([int(classify(trace.text(name_id)).activity) for name_id in name_ids.tolist()])[name_of]
     if isinstance(table, Copies):
-        return np.where(_between_devices(table), int(Activity.COMMUNICATION), int(Activity.COPY))
+        return np.where(between_devices(table), int(Activity.COMMUNICATION), int(Activity.COPY))
     kind = Activity.GRAPH if table is trace.graph_launches else Activity.COPY
     return np.full(len(table), int(kind))
 
 
-def _between_devices(copies: Copies) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def between_devices(copies: Copies) -> BoolArray:
+    """Which copies go from one GPU to another: copy kind 10, or 8 with two device ids."""
     both_known = (copies.src_device_id != ABSENT) & (copies.dst_device_id != ABSENT)
     other_device = both_known & (copies.src_device_id != copies.dst_device_id)
-    return (copies.copy_kind == PEER_TO_PEER) | ((copies.copy_kind == DEVICE_TO_DEVICE) & other_device)
+    between: BoolArray = (copies.copy_kind == PEER_TO_PEER) | ((copies.copy_kind == DEVICE_TO_DEVICE) & other_device)
+    return between
 
 
 def _stack(columns: Iterator[Int64Array]) -> Int64Array:

@@ -80,7 +80,10 @@ _COMPUTE = (
     (KernelClass.MEMSET, _pattern(r"memset")),
     (KernelClass.COPY, _pattern(r"catarray|memcpy|transpose|permute|copy_kernel|copydevice")),
     (KernelClass.REDUCTION, _pattern(r"reduc|arg_?(?:max|min)|scan|cumsum|histogram")),
-    (KernelClass.ELEMENTWISE, _pattern(r"element_?wise|point_?wise|(?:ge|re|si)lu|swiglu|dropout|rotary|rope|distribution")),
+    (
+        KernelClass.ELEMENTWISE,
+        _pattern(r"element_?wise|point_?wise|(?:ge|re|si)lu|swiglu|dropout|rotary|rope|distribution"),
+    ),
 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,11 +28,6 @@ class WindowChoice:
     to_ns: int | None = None
     nvtx_range: str | None = None
 
-    @property
-    def is_given(self) -> bool:
-        """Whether the user gave any bound."""
-        return self != WindowChoice()
-
 
 def bounds_of(choice: WindowChoice, trace: Trace) -> WindowChoice:
     """The choice with its NVTX range resolved to times of this trace.
@@ -55,24 +49,19 @@ def bounds_of(choice: WindowChoice, trace: Trace) -> WindowChoice:
     return bounds
 
 
-def window_over(activities: Iterable[Activities], bounds: WindowChoice) -> tuple[int, int]:
-    """First to last activity, each end replaced by the user's bound. Raises UsageError where nothing is left."""
-    pieces = list(activities)
-    start_ns = min(int(piece.start_ns.min()) for piece in pieces)
-    end_ns = max(int(piece.end_ns.max()) for piece in pieces)
-    window = (start_ns if bounds.from_ns is None else bounds.from_ns, end_ns if bounds.to_ns is None else bounds.to_ns)
-    if window[0] > window[1] or (bounds.is_given and (window[0] >= end_ns or window[1] <= start_ns)):
-        raise UsageError(
-            f"No GPU work lies between {format_timestamp(window[0])} and {format_timestamp(window[1])}.",
-            f"This trace has GPU work from {format_timestamp(start_ns)} to {format_timestamp(end_ns)}.",
-        )
-    return window
+def window_over(activities: Activities, bounds: WindowChoice) -> tuple[int, int]:
+    """First to last activity, each end replaced by the user's bound; empty where the bounds leave nothing."""
+    start_ns = int(activities.start_ns.min()) if bounds.from_ns is None else bounds.from_ns
+    end_ns = int(activities.end_ns.max()) if bounds.to_ns is None else bounds.to_ns
+    return (start_ns, max(start_ns, end_ns)) if bounds.from_ns is not None else (min(start_ns, end_ns), end_ns)
 
 
 def _range_span(spelling: str, trace: Trace) -> tuple[int, int]:
     ranges = trace.nvtx_ranges
     if ranges is None or not len(ranges):
-        raise UsageError(f"{trace.name} holds no NVTX ranges, so --range cannot choose one.", "Record with -t cuda,nvtx.")
+        raise UsageError(
+            f"{trace.name} holds no NVTX ranges, so --range cannot choose one.", "Record with -t cuda,nvtx."
+        )
     matches = _matching(ranges, trace, spelling)
     if not len(matches):
         raise UsageError(

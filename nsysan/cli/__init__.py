@@ -1,1 +1,1 @@
-"""TODO"""
+"""One command a module: parse, call the pipeline, print, exit code."""

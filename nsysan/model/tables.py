@@ -5,6 +5,7 @@ A value that the trace does not hold is ``ABSENT``, never 0.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, TypeVar
 
@@ -41,6 +42,13 @@ class Table:
     def take(self: AnyTable, rows: Int64Array | BoolArray) -> AnyTable:
         """The records at ``rows`` (positions or a mask), as a table of the same type."""
         return type(self)(**{name: column[rows] for name, column in self.columns().items()})
+
+    @classmethod
+    def concatenate(cls: type[AnyTable], pieces: Sequence[AnyTable]) -> AnyTable:
+        """The records of all pieces in their order; an empty table where there are none."""
+        nothing = np.empty(0, dtype=np.int64)
+        columns = {field.name: [getattr(piece, field.name) for piece in pieces] for field in fields(cls)}
+        return cls(**{name: np.concatenate([nothing, *parts]) for name, parts in columns.items()})
 
     def to_pandas(self) -> pd.DataFrame:
         """The table as a pandas frame with the same column names, for notebooks (needs pandas)."""
@@ -90,7 +98,7 @@ class Memsets(GpuActivities):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphLaunches(GpuActivities):
-    """Executions of a CUDA graph recorded as one block (``--cuda-graph-trace=graph``): the kernels inside are unknown."""
+    """Executions of a CUDA graph, each one block (``--cuda-graph-trace=graph``): the kernels inside are unknown."""
 
     graph_id: Int64Array
 

@@ -17,6 +17,7 @@ from nsysan.timeline.intervals import Intervals, union
 KindArray = npt.NDArray[np.uint8]
 """``Activity`` bits, one value per interval."""
 
+NOTHING = Activity(0)
 STATE_COUNT = 1 << len(Activity)
 _PARTS = tuple(Part)
 _PART_OF_STATE = np.array([_PARTS.index(part_of(Activity(state))) for state in range(STATE_COUNT)])
@@ -56,7 +57,7 @@ class Occupancy:
         return Intervals(self.bounds_ns[rows], self.bounds_ns[rows + 1])
 
 
-def states_with(present: Activity, absent: Activity = Activity(0)) -> BoolArray:
+def states_with(present: Activity, absent: Activity = NOTHING) -> BoolArray:
     """The mask of 32 states in which all of ``present`` and none of ``absent`` runs."""
     states = np.arange(STATE_COUNT)
     mask: BoolArray = ((states & present) == present) & ((states & absent) == 0)

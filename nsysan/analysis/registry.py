@@ -1,0 +1,33 @@
+"""What an analysis is, and which there are: each module here that declares ``ANALYSIS`` is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+
+import nsysan.analysis
+from nsysan.attribution.job import Job
+from nsysan.model.registry import discover
+from nsysan.model.results import Result, ResultSet, Skipped
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """One question: the type of its answer, how it is computed, and which other answers it reads."""
+
+    result_type: type[Result]
+    compute: Callable[[Job, ResultSet], Result | Skipped]
+    needs: tuple[type[Result], ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The result's id, which is the analysis' as well."""
+        return self.result_type.id
+
+
+def analyses() -> tuple[Analysis, ...]:
+    """Every analysis, each after those it needs."""
+    found = {analysis.id: analysis for analysis in discover(nsysan.analysis, "ANALYSIS", Analysis)}
+    order = TopologicalSorter({key: [need.id for need in found[key].needs] for key in found}).static_order()
+    return tuple(found[key] for key in order)

@@ -1,0 +1,131 @@
+"""``nsysan analyze``: reports in; a page, a ``run.json`` and a one-screen text out."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nsysan.cli.outputs import write_all
+from nsysan.cli.times import SessionTime
+from nsysan.model.errors import UndecidableError
+from nsysan.model.findings import Severity
+from nsysan.model.text import visible_text
+
+if TYPE_CHECKING:
+    from nsysan.model.run import Run
+
+STDOUT = Path("-")
+EXIT_FINDING = 1
+PATH = click.Path(path_type=Path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outputs:
+    """Where results go; ``page`` and ``run_json`` are null where none is wanted."""
+
+    page: Path | None
+    run_json: Path | None
+    force: bool
+    quiet: bool
+
+    def files(self, run: Run) -> dict[Path, bytes]:
+        """What to write where."""
+        from nsysan.model.run_json import encode_run
+        from nsysan.report.renderers import renderers
+
+        files = {}
+        if self.page is not None:
+            files[self.page] = renderers()["html"].render(run).encode("utf-8")
+        if self.run_json not in (None, STDOUT):
+            files[self.run_json] = encode_run(run)
+        return files
+
+
+@click.command("analyze", short_help="Account for every nanosecond of every GPU.")
+@click.argument("reports", metavar="REPORT...", nargs=-1, required=True, type=PATH)
+@click.option("-o", "--output", type=PATH, help="The page [default: REPORT.nsysan.html in this folder].")
+@click.option("--json", "run_json", type=PATH, help="Write run.json (- for stdout); then no page, unless -o.")
+@click.option("--from", "from_ns", type=SessionTime(), help="Begin of the window: 12.5s, 800ms, 30us, 1500ns.")
+@click.option("--to", "to_ns", type=SessionTime(), help="End of the window.")
+@click.option("--range", "nvtx_range", metavar="NVTX", help="This NVTX range as window: NAME[@DOMAIN][/INDEX].")
+@click.option("--gpu", metavar="ID", help="Only this GPU: gpu0, 0 or a UUID.")
+@click.option("--only", metavar="ANALYSIS,...", default="", help="Only these analyses.")
+@click.option("--nsys", metavar="PATH", help="The nsys for .nsys-rep files [default: NSYSAN_NSYS, then PATH].")
+@click.option("--fail-on", type=click.Choice([s.value for s in Severity]), help="Exit 1 from such a finding on.")
+@click.option("--hash", "hash_content", is_flag=True, help="Record the SHA-256 of each whole report.")
+@click.option("--keep-identity", is_flag=True, help="Keep host, user, command line and path in the results.")
+@click.option("--force", is_flag=True, help="Replace an output file that nsysan did not write.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the paths written, and errors.")
+def analyze_command(  # noqa: PLR0913 - one parameter an option
+    *,
+    reports: tuple[Path, ...],
+    output: Path | None,
+    run_json: Path | None,
+    from_ns: int | None,
+    to_ns: int | None,
+    nvtx_range: str | None,
+    gpu: str | None,
+    only: str,
+    nsys: str | None,
+    fail_on: str | None,
+    hash_content: bool,
+    keep_identity: bool,
+    force: bool,
+    quiet: bool,
+) -> int:
+    """Read Nsight Systems REPORTs (.sqlite, .nsys-rep, or a folder of them) and say where the GPUs' time went."""
+    from nsysan.attribution.window import WindowChoice
+    from nsysan.pipeline.analyze import AnalyzeOptions, analyze
+
+    options = AnalyzeOptions(
+        window=WindowChoice(from_ns, to_ns, nvtx_range),
+        gpu=gpu,
+        only=tuple(name.strip() for name in only.split(",") if name.strip()),
+        hash_content=hash_content,
+        keep_identity=keep_identity,
+        nsys=nsys,
+    )
+    page = output or (None if run_json else Path(f"{reports[0].absolute().stem}.nsysan.html"))
+    progress = _show_progress if sys.stderr.isatty() and not quiet else None
+    run = analyze(reports, options, progress)
+    _deliver(run, _Outputs(page, run_json, force, quiet), reports)
+    return 0 if fail_on is None else _judge(run, Severity(fail_on))
+
+
+COMMAND = analyze_command
+
+
+def _deliver(run: Run, outputs: _Outputs, reports: tuple[Path, ...]) -> None:
+    """Write the files first, so that what is printed about them is true."""
+    from nsysan.model.run_json import encode_run
+    from nsysan.report.renderers import renderers
+
+    files = outputs.files(run)
+    write_all(files, force=outputs.force, inputs=reports)
+    if outputs.run_json == STDOUT:
+        click.echo(encode_run(run), nl=False)
+        return
+    if not outputs.quiet:
+        click.echo(renderers()["text"].render(run).rstrip("\n"))
+        click.echo()
+    for path in files:
+        click.echo(f"{'Page' if path == outputs.page else 'Run'}: {visible_text(str(path))}")
+
+
+def _judge(run: Run, threshold: Severity) -> int:
+    """1 where a finding is at least as severe. Raises UndecidableError where there was nothing to judge."""
+    from nsysan.analysis.gpu_time import GpuTime
+    from nsysan.model.results import Skipped
+
+    gpu_time = run.results.get(GpuTime)
+    if isinstance(gpu_time, Skipped):
+        raise UndecidableError(f"--fail-on could not judge: {gpu_time.reason}.", gpu_time.recapture or "")
+    return EXIT_FINDING if any(finding.severity.rank >= threshold.rank for finding in run.findings) else 0
+
+
+def _show_progress(message: str) -> None:
+    click.echo(visible_text(message), err=True)

@@ -1,0 +1,20 @@
+"""The verdict over the five classes. Without training steps there is none: a window may hold start-up."""
+
+from __future__ import annotations
+
+from nsysan.analysis.gpu_time import GpuTime
+from nsysan.model.findings import BottleneckClass, ClassState, ClassVerdict, Diagnosis
+from nsysan.model.results import ResultSet, Skipped
+
+NO_STEPS = (
+    "This version of nsysan does not divide a trace into training steps yet: "
+    "the window may include start-up, so no verdict is given over it."
+)
+
+
+def diagnose(results: ResultSet) -> Diagnosis:
+    """The diagnosis of these results: every class unknown, and why."""
+    gpu_time = results.get(GpuTime)
+    why = f"No verdict: {gpu_time.reason}." if isinstance(gpu_time, Skipped) else NO_STEPS
+    unknown = ClassVerdict(ClassState.UNKNOWN, None, None)
+    return Diagnosis(None, why, dict.fromkeys(BottleneckClass, unknown))

@@ -1,0 +1,39 @@
+"""Several GPUs and no communication kernel: either they do not work together, or the names are not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from nsysan.analysis.gpu_time import GpuTime, GpuTimes
+from nsysan.findings.registry import Rule
+from nsysan.model.findings import Evidence, Finding, Severity
+from nsysan.model.results import ResultSet, Skipped
+
+
+def find_no_communication(results: ResultSet) -> Iterable[Finding]:
+    """A warning where two or more GPUs show no communication at all."""
+    gpu_time = results.get(GpuTime)
+    if isinstance(gpu_time, Skipped) or len(gpu_time.gpus) == 1 or any(map(_communicates, gpu_time.gpus)):
+        return
+    graphs = any(gpu.time.opaque_graph_ns for gpu in gpu_time.gpus)
+    yield Finding(
+        id=RULE.id,
+        bottleneck_class=None,
+        cause=None,
+        severity=Severity.WARNING,
+        title=f"{len(gpu_time.gpus)} GPUs, but no communication between them was recognised",
+        recoverable_ns=None,
+        evidence=(Evidence("No kernel or copy of any GPU belongs to a known communication family.", GpuTime.id),),
+        advice=(
+            "Record with --cuda-graph-trace=node: communication inside whole-graph records is not seen."
+            if graphs
+            else "If these GPUs do train together, look for their collectives among the unclassified kernels.",
+        ),
+    )
+
+
+RULE = Rule("no_communication", find_no_communication)
+
+
+def _communicates(gpu: GpuTimes) -> bool:
+    return bool(gpu.exposed_communication_max_ns or gpu.time.overlapped_ns or gpu.time.fused_ns)

@@ -1,0 +1,41 @@
+"""CUDA graphs recorded as whole blocks: the GPU is at most busy there, with what is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from nsysan.analysis.gpu_time import GpuTime
+from nsysan.findings.registry import Rule
+from nsysan.model.findings import Evidence, Finding, Severity
+from nsysan.model.partition import Part
+from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.units import format_fraction
+
+WARNING_FROM_FRAC = 0.02
+
+
+def find_opaque_graphs(results: ResultSet) -> Iterable[Finding]:
+    """A finding where opaque graphs hold any of the window; a warning from a mean share of 2 % on."""
+    gpu_time = results.get(GpuTime)
+    if isinstance(gpu_time, Skipped):
+        return
+    share = gpu_time.job.time[Part.OPAQUE_GRAPH.value]
+    if not share.worst_frac:
+        return
+    yield Finding(
+        id=RULE.id,
+        bottleneck_class=None,
+        cause=None,
+        severity=Severity.WARNING if share.mean_frac >= WARNING_FROM_FRAC else Severity.INFO,
+        title=f"{format_fraction(share.mean_frac)} of the window passes inside CUDA graphs whose kernels are unknown",
+        recoverable_ns=None,
+        evidence=(
+            Evidence("Each launch was recorded as one block: computing and communicating look alike.", GpuTime.id),
+        ),
+        advice=(
+            "Record with --cuda-graph-trace=node; it costs some overhead, so compare the step time with and without.",
+        ),
+    )
+
+
+RULE = Rule("opaque_graphs", find_opaque_graphs)

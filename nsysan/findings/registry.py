@@ -1,0 +1,30 @@
+"""What a rule is, and which there are: each module here that declares ``RULE`` is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import nsysan.findings
+from nsysan.model.findings import Finding
+from nsysan.model.registry import discover
+from nsysan.model.results import ResultSet
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One kind of finding: its id, which each of its findings bears, and how it is found in the results."""
+
+    id: str
+    find: Callable[[ResultSet], Iterable[Finding]]
+
+
+def find_all(results: ResultSet) -> tuple[Finding, ...]:
+    """What every rule finds, the most severe first, then by id."""
+    findings = [finding for rule in rules() for finding in rule.find(results)]
+    return tuple(sorted(findings, key=lambda finding: (-finding.severity.rank, finding.id, finding.title)))
+
+
+def rules() -> tuple[Rule, ...]:
+    """Every rule, in order of module name."""
+    return discover(nsysan.findings, "RULE", Rule)

@@ -1,0 +1,41 @@
+"""Kernels of no known family: they count as compute, so a custom collective among them would be misjudged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from nsysan.analysis.kernel_summary import KernelSummary
+from nsysan.findings.registry import Rule
+from nsysan.model.findings import Evidence, Finding, Severity
+from nsysan.model.kernels import KernelClass
+from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.units import format_fraction
+
+LISTED_FROM_FRAC = 0.01
+WARNING_FROM_FRAC = 0.5
+LISTED_NAMES = 5
+
+
+def find_unclassified_kernels(results: ResultSet) -> Iterable[Finding]:
+    """A finding where more than 1 % of kernel time has no known class; a warning from half of it on."""
+    summary = results.get(KernelSummary)
+    if isinstance(summary, Skipped):
+        return
+    other = next((row for row in summary.kernel_classes if row.kernel_class is KernelClass.OTHER), None)
+    if other is None or other.work_frac is None or other.work_frac <= LISTED_FROM_FRAC:
+        return
+    largest = [row for row in summary.kernels if row.kernel_class is KernelClass.OTHER][:LISTED_NAMES]
+    names = "; ".join(f"{row.name} ({format_fraction(row.work_frac or 0.0)})" for row in largest)
+    yield Finding(
+        id=RULE.id,
+        bottleneck_class=None,
+        cause=None,
+        severity=Severity.WARNING if other.work_frac >= WARNING_FROM_FRAC else Severity.INFO,
+        title=f"{format_fraction(other.work_frac)} of kernel time has no known class and counts as compute",
+        recoverable_ns=None,
+        evidence=(Evidence(f"The largest: {names}.", KernelSummary.id),),
+        advice=("Check that none of these kernels communicates: nsysan would call its time compute.",),
+    )
+
+
+RULE = Rule("unclassified_kernels", find_unclassified_kernels)

@@ -1,0 +1,145 @@
+"""``analyze``: read the reports, attribute, run the analyses and the rules, and hand back the Run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+
+from nsysan import __version__
+from nsysan.analysis.registry import Analysis, analyses
+from nsysan.attribution.job import Job, build_job, clock_offsets
+from nsysan.attribution.window import WindowChoice
+from nsysan.findings.diagnosis import diagnose
+from nsysan.findings.registry import find_all
+from nsysan.ingest.reading import ReadOptions, read_trace
+from nsysan.model.errors import UsageError
+from nsysan.model.results import Result, ResultSet, Skipped
+from nsysan.model.run import SCHEMA_VERSION, Note, OptionValue, Provenance, ReportInfo, Run
+from nsysan.model.text import display_text
+from nsysan.model.trace import Trace
+from nsysan.pipeline.inputs import expand_inputs
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyzeOptions:
+    """What changes the result. ``only`` names the analyses wanted; empty means all of them."""
+
+    window: WindowChoice = field(default_factory=WindowChoice)
+    gpu: str | None = None
+    only: tuple[str, ...] = ()
+    hash_content: bool = False
+    keep_identity: bool = False
+    nsys: str | None = None
+
+    def recorded(self) -> dict[str, OptionValue]:
+        """The options as ``run.json`` keeps them: none of them holds a path."""
+        return {
+            "from_ns": self.window.from_ns,
+            "to_ns": self.window.to_ns,
+            "range": None if self.window.nvtx_range is None else display_text(self.window.nvtx_range),
+            "gpu": self.gpu,
+            "only": list(self.only),
+            "hash": self.hash_content,
+            "keep_identity": self.keep_identity,
+        }
+
+
+def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress | None = None) -> Run:
+    """The Run of these reports. Raises InputError, UsageError or MissingToolError; writes nothing."""
+    wanted = _wanted(options.only)
+    traces, notes = _read_all(expand_inputs(paths), options, progress or _silent)
+    job = build_job(traces, options.window, options.gpu)
+    results = _compute(job, wanted)
+    return Run(
+        schema_version=SCHEMA_VERSION,
+        nsysan_version=__version__,
+        created_utc=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        options=options.recorded(),
+        provenance=_provenance(traces, keep_identity=options.keep_identity),
+        reports=_report_infos(traces),
+        notes=(*notes, *job.notes),
+        results=results,
+        diagnosis=diagnose(results),
+        findings=find_all(results),
+    )
+
+
+def _silent(_message: str) -> None:
+    """Report progress to nobody."""
+
+
+def _wanted(only: Sequence[str]) -> dict[str, Analysis]:
+    """The analyses asked for and those they need, in order."""
+    known = {analysis.id: analysis for analysis in analyses()}
+    if unknown := [name for name in only if name not in known]:
+        raise UsageError(
+            f"There is no analysis {display_text(unknown[0])!r}.", f"Analyses: {', '.join(sorted(known))}."
+        )
+    if not only:
+        return known
+    needed = {need.id for name in only for need in known[name].needs}
+    return {name: analysis for name, analysis in known.items() if name in {*only, *needed}}
+
+
+def _read_all(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress) -> tuple[list[Trace], list[Note]]:
+    """Every report once: the same content given twice is one, and a note says so."""
+    reading = ReadOptions(nsys=options.nsys, hash_content=options.hash_content, progress=progress)
+    traces: dict[str, Trace] = {}
+    notes: list[Note] = []
+    for path in paths:
+        trace = read_trace(path, reading)
+        first = traces.setdefault(trace.fingerprint.head_tail_sha256, trace)
+        if first is not trace:
+            names = f"{display_text(trace.name)} and {display_text(first.name)}"
+            notes.append(Note("same_content", f"{names} have the same content: it is counted once."))
+    return list(traces.values()), [*notes, *_unreadable_notes(traces)]
+
+
+def _unreadable_notes(traces: Mapping[str, Trace]) -> Iterator[Note]:
+    for trace in traces.values():
+        for table, count in trace.unreadable_records.items():
+            sentence = (
+                f"{count:,} rows of {table} in {display_text(trace.name)} hold no usable values and are left out."
+            )
+            yield Note("unreadable_records", sentence)
+
+
+def _compute(job: Job, wanted: Mapping[str, Analysis]) -> ResultSet:
+    results = ResultSet({})
+    for analysis in analyses():
+        result: Result | Skipped = Skipped(analysis.id, "not asked for with --only", None)
+        if analysis.id in wanted:
+            result = analysis.compute(job, results)
+        results = results.with_result(analysis.id, result)
+    return results
+
+
+def _provenance(traces: Sequence[Trace], *, keep_identity: bool) -> Provenance:
+    identity = tuple(trace.identity for trace in traces) if keep_identity else None
+    return Provenance(tool=f"nsysan {__version__}", identity=identity)
+
+
+def _report_infos(traces: Sequence[Trace]) -> tuple[ReportInfo, ...]:
+    return tuple(
+        ReportInfo(
+            name=display_text(trace.name),
+            fingerprint=f"{trace.fingerprint.size_bytes}-{trace.fingerprint.head_tail_sha256}",
+            sha256=trace.fingerprint.sha256,
+            size_bytes=trace.fingerprint.size_bytes,
+            reader=trace.reader,
+            nsys_version=None if trace.nsys_version is None else display_text(trace.nsys_version),
+            export_schema=None if trace.export_schema is None else display_text(trace.export_schema),
+            capture_ns=trace.capture_ns,
+            session_start_utc_ns=None if trace.session_start_utc_ns is None else str(trace.session_start_utc_ns),
+            rank=None,
+            world_size=None,
+            clock_offset_ns=offset_ns,
+            clock_residual_ns=None,
+            unreadable_records=dict(trace.unreadable_records),
+        )
+        for trace, offset_ns in zip(traces, clock_offsets(traces), strict=True)
+    )
