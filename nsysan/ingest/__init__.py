@@ -1,1 +1,1 @@
-"""TODO"""
+"""Recognises an input and reads it into a ``Trace``."""

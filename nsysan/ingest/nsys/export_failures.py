@@ -1,0 +1,87 @@
+"""What ``nsys export`` says when it fails, in words that help.
+
+Its exit code is no guide: on a full disk it is 0. The patterns are matched against stderr, first match wins.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from nsysan.ingest.private_folder import MAKE_ROOM
+from nsysan.model.errors import InputError, MissingToolError, NsysanError
+from nsysan.model.text import display_text
+
+_TRANSFER_AGAIN = "Copy the report again from where it was recorded; if it is the same there, record it again."
+_RECORD_AGAIN = "Record it again and let nsys end by itself; a job that is killed leaves a partial report."
+_UPDATE = "Update Nsight Systems, or name a newer nsys with --nsys: only a newer nsys reads newer reports."
+_TRY_BY_HAND = "Try it by hand: nsys export -t sqlite REPORT"
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    pattern: str
+    error: type[NsysanError]
+    says: str
+    """The end of a sentence that begins with the report's name."""
+    hint: str
+
+
+_FAILURES = (
+    _Failure(
+        "database or disk is full|No space left|Error writing bytes",
+        MissingToolError,
+        "could not be exported: there is no room for temporary files",
+        MAKE_ROOM,
+    ),
+    _Failure(
+        "newer than your current version|Version number is invalid",
+        InputError,
+        "was recorded by a newer nsys than the one at hand",
+        _UPDATE,
+    ),
+    _Failure(
+        "Cannot read from stream", InputError, "ends in its first bytes: the capture did not finish", _RECORD_AGAIN
+    ),
+    _Failure("Section Table Reference", InputError, "is cut off or damaged at its end", _TRANSFER_AGAIN),
+    _Failure("decompression failed", InputError, "is damaged inside", _TRANSFER_AGAIN),
+    _Failure("Invalid version prefix", InputError, "does not begin as a report does", _TRANSFER_AGAIN),
+    _Failure(
+        "Permission denied", InputError, "may not be read by nsys", "Ask its owner for read permission, or copy it."
+    ),
+    _Failure("File not found", InputError, "was gone when nsys came to read it", "Check the path, then try again."),
+    _Failure(
+        "unable to open database file",
+        MissingToolError,
+        "could not be exported: nsys cannot write to the folder for temporary files",
+        "Set TMPDIR to a folder that can be written.",
+    ),
+    _Failure(
+        "database is locked",
+        MissingToolError,
+        "could not be exported: the file system of the temporary folder cannot lock files",
+        "Set TMPDIR to a local folder.",
+    ),
+    _Failure(
+        "File already exists",
+        MissingToolError,
+        "could not be exported: a file of another program is in the way",
+        "Try again.",
+    ),
+)
+
+
+def failure_of(shown_name: str, exit_code: int, stderr: str) -> NsysanError | None:
+    """The error behind an export of the report, or None where it went well: exit code 0 and nothing said."""
+    for failure in _FAILURES:
+        if re.search(failure.pattern, stderr):
+            return failure.error(f"{shown_name} {failure.says}.", failure.hint)
+    if exit_code < 0:
+        return MissingToolError(
+            f"{shown_name} could not be exported: nsys was ended by signal {-exit_code}.", _TRY_BY_HAND
+        )
+    said = stderr.strip()
+    if exit_code == 0 and not said:
+        return None
+    first_line = display_text(said.partition("\n")[0]) or "it did not say why"
+    return InputError(f"nsys could not export {shown_name} (exit code {exit_code}): {first_line}", _TRY_BY_HAND)

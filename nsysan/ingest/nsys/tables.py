@@ -1,0 +1,112 @@
+"""The tables and columns of an nsys export that nsysan reads: one place, for the reader and for what nsys is asked for.
+
+Names and types have changed between releases of nsys, so a table has alternative names, a column alternative sources,
+and only what a record is nothing without is required.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic
+
+from nsysan.ingest.sqlite.columns import Column, Need, Scope
+from nsysan.model.tables import AnyTable, Copies, GraphLaunches, Int64Array, Kernels, Memsets, NvtxRanges, Table
+
+STRINGS = "StringIds"
+EXPORT_SETTINGS = ("META_DATA_EXPORT", "EXPORT_META_DATA")
+"""What the exporter says about itself; up to nsys 2022.4 by the second name."""
+CAPTURE_SETTINGS = "META_DATA_CAPTURE"
+SYSTEM_PROPERTIES = "TARGET_INFO_SYSTEM_ENV"
+SESSION_START = "TARGET_INFO_SESSION_START_TIME"
+CAPTURE_DETAILS = "ANALYSIS_DETAILS"
+GPUS = "TARGET_INFO_GPU"
+CUDA_DEVICES = "TARGET_INFO_CUDA_DEVICE"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordTable(Generic[AnyTable]):
+    """A kind of records: the table that holds them, by any of its names, and its columns as fields of ``record``."""
+
+    record: type[AnyTable]
+    names: tuple[str, ...]
+    columns: tuple[Column, ...]
+    scope: Scope | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NvtxDomains(Table):
+    """NVTX domains as they were created; domain ids are unique per process only."""
+
+    global_tid: Int64Array
+    domain_id: Int64Array
+    name_id: Int64Array
+
+
+def _required(name: str, source: str) -> Column:
+    return Column(name, (source,), Need.REQUIRED)
+
+
+def _optional(name: str, *sources: str, inline_text: str | None = None) -> Column:
+    return Column(name, sources, Need.OPTIONAL, inline_text)
+
+
+_ACTIVITY = (
+    _required("start_ns", "start"),
+    _required("end_ns", "end"),
+    _optional("global_pid", "globalPid"),
+    _optional("device_id", "deviceId"),
+    _optional("context_id", "contextId"),
+    _optional("stream_id", "streamId"),
+    _optional("correlation_id", "correlationId"),
+)
+
+KERNELS = RecordTable(
+    Kernels,
+    ("CUPTI_ACTIVITY_KIND_KERNEL",),
+    (*_ACTIVITY, _optional("name_id", "demangledName", "shortName", "mangledName")),
+)
+COPIES = RecordTable(
+    Copies,
+    ("CUPTI_ACTIVITY_KIND_MEMCPY",),
+    (
+        *_ACTIVITY,
+        _optional("size_bytes", "bytes"),
+        _optional("copy_kind", "copyKind"),
+        _optional("src_kind", "srcKind"),
+        _optional("dst_kind", "dstKind"),
+        _optional("src_device_id", "srcDeviceId"),
+        _optional("dst_device_id", "dstDeviceId"),
+    ),
+)
+MEMSETS = RecordTable(Memsets, ("CUPTI_ACTIVITY_KIND_MEMSET",), (*_ACTIVITY, _optional("size_bytes", "bytes")))
+GRAPH_LAUNCHES = RecordTable(
+    GraphLaunches, ("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",), (*_ACTIVITY, _optional("graph_id", "graphId"))
+)
+
+_NVTX_NAMES = ("NVTX_EVENTS", "NVTX_EVENTS_V2")
+_NVTX_PLACE = (
+    _optional("global_tid", "globalTid"),
+    _optional("domain_id", "domainId"),
+    _optional("name_id", "textId", inline_text="text"),
+)
+NVTX_RANGES = RecordTable(
+    NvtxRanges,
+    _NVTX_NAMES,
+    (_required("start_ns", "start"), Column("end_ns", ("end",), Need.OPEN), *_NVTX_PLACE),
+    # push/pop and start/end ranges, of a program and of an nvtxt file
+    Scope("eventType", (59, 60, 70, 71)),
+)
+NVTX_DOMAINS = RecordTable(NvtxDomains, _NVTX_NAMES, _NVTX_PLACE, Scope("eventType", (75,)))
+
+TABLE_NAMES = (
+    *(name for kind in (KERNELS, COPIES, MEMSETS, GRAPH_LAUNCHES, NVTX_RANGES) for name in kind.names),
+    STRINGS,
+    *EXPORT_SETTINGS,
+    CAPTURE_SETTINGS,
+    SYSTEM_PROPERTIES,
+    SESSION_START,
+    CAPTURE_DETAILS,
+    GPUS,
+    CUDA_DEVICES,
+)
+"""Every table nsysan reads; ``nsys export --tables`` matches whole names and adds nothing that they depend on."""

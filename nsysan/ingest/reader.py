@@ -1,0 +1,51 @@
+"""What a reader is: how it recognises an input of its format, and how it reads one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nsysan.model.text import display_text
+from nsysan.model.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How to read: with which nsys (None: the one that is found), and whether to hash the whole input.
+
+    ``progress`` is told, in a few words, what is being done.
+    """
+
+    nsys: str | None = None
+    hash_content: bool = False
+    progress: Callable[[str], None] | None = None
+
+    def tell(self, doing: str) -> None:
+        """Hand ``doing`` to whoever watches."""
+        if self.progress is not None:
+            self.progress(doing)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An input whose format is not known yet; ``head`` is its first bytes, none where it is a folder."""
+
+    path: Path
+    is_folder: bool
+    size_bytes: int
+    head: bytes
+
+    @property
+    def shown_name(self) -> str:
+        """The path as the user gave it, safe to show."""
+        return display_text(str(self.path))
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One format. ``recognise`` looks at the candidate only; ``read`` raises InputError or MissingToolError."""
+
+    id: str
+    recognise: Callable[[Candidate], bool]
+    read: Callable[[Candidate, ReadOptions], Trace]

@@ -1,0 +1,1 @@
+"""One module for each format that can be read; each declares ``READER``."""

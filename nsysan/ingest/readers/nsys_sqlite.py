@@ -1,0 +1,24 @@
+"""An SQLite export that the user made with ``nsys export -t sqlite``."""
+
+from __future__ import annotations
+
+from nsysan.ingest.nsys.trace import read_export
+from nsysan.ingest.reader import Candidate, Reader, ReadOptions
+from nsysan.ingest.sqlite.database import open_database
+from nsysan.ingest.sqlite.header import MAGIC
+from nsysan.model.trace import Trace
+
+_ID = "nsys_sqlite"
+
+
+def _recognise(candidate: Candidate) -> bool:
+    return candidate.head.startswith(MAGIC)
+
+
+def _read(candidate: Candidate, options: ReadOptions) -> Trace:
+    options.tell(f"reading {candidate.shown_name}")
+    with open_database(candidate.path, candidate.shown_name) as connection:
+        return read_export(connection, candidate, _ID, options)
+
+
+READER = Reader(_ID, _recognise, _read)

@@ -1,0 +1,1 @@
+"""SQLite files from anywhere, read without leaving a mark and without trusting them."""
