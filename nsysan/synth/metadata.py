@@ -12,6 +12,8 @@ from nsysan.synth.database import Row
 from nsysan.synth.schema import Release
 
 VM_GLOBAL_ID = 1 << 48
+SYNTHETIC_MARK = "SYNTHESIZED_BY"
+"""A record of META_DATA_EXPORT that real exports lack: a synthetic trace says that it is one."""
 _HOST_NAME_PROPERTY = 619
 _DEFAULT_START_UTC_NS = 1_700_000_000 * NS_PER_S
 
@@ -65,4 +67,5 @@ def _export_settings(release: Release, export_time: str) -> list[Row]:
         ("EXPORT_PARAM_TABLES_TO_EXPORT", ""),
         ("EXPORT_PARAM_TIMES_TO_EXPORT", ""),
         ("EXPORT_CONFIG_TIME_SHIFT", "0"),
+        (SYNTHETIC_MARK, "nsysan synth"),
     ]

@@ -1,0 +1,52 @@
+"""``nsysan synth``: the traces of a simulated training job, and what is true of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from nsysan.model.errors import UsageError
+
+
+@click.command("synth", short_help="Write the traces of a simulated training job, and their truth.")
+@click.argument("scenario", required=False)
+@click.option("-o", "--output", "folder", metavar="DIR", default=".", type=click.Path(path_type=Path), help="Where to.")
+@click.option("--ranks", default=4, show_default=True, type=click.IntRange(min=1), help="Processes, one GPU each.")
+@click.option("--steps", default=8, show_default=True, type=click.IntRange(min=2), help="Training steps.")
+@click.option("--seed", default=0, show_default=True, help="Equal seeds write equal files.")
+@click.option("--schema", default="3.25", show_default=True, type=click.Choice(["3.7", "3.25"]), help="Export schema.")
+@click.option("--layout", default="one", show_default=True, type=click.Choice(["one", "per-rank"]), help="Reports.")
+@click.option("--list", "list_only", is_flag=True, help="List the scenarios.")
+def synth_command(  # noqa: PLR0913 -- one parameter an option
+    *, scenario: str | None, folder: Path, ranks: int, steps: int, seed: int, schema: str, layout: str, list_only: bool
+) -> None:
+    """Write the traces of a simulated training job as Nsight Systems would export them, and their truth beside them.
+
+    SCENARIO says what holds the job back. The truth tells where the time of each GPU went, and how much faster the
+    same job is without the cause.
+    """
+    from nsysan.synth.files import write
+    from nsysan.synth.generate import Request, generate
+    from nsysan.synth.placement import Layout
+    from nsysan.synth.scenario import all_scenarios, find_scenario
+
+    if list_only:
+        for known in all_scenarios():
+            click.echo(f"{known.name.replace('_', '-'):22}{known.summary}")
+        return
+    if scenario is None:
+        raise UsageError("Which scenario?", "List them with: nsysan synth --list")
+    request = Request(
+        scenario=find_scenario(scenario),
+        rank_count=ranks,
+        step_count=steps,
+        seed=seed,
+        schema=schema,
+        layout=Layout(layout),
+    )
+    for path in write(generate(request), folder):
+        click.echo(str(path))
+
+
+COMMAND = synth_command

@@ -1,0 +1,59 @@
+"""The files of a synthetic job: exports and truth, written where nothing else is in the way."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from nsysan.model.errors import UsageError
+from nsysan.model.text import visible_text
+from nsysan.synth.generate import Generated
+from nsysan.synth.metadata import SYNTHETIC_MARK
+from nsysan.synth.truth import SYNTHESIZED_BY, decode_truth, encode_truth
+
+
+def write(generated: Generated, folder: Path) -> list[Path]:
+    """Write exports and truth into ``folder``, which is made if need be, and answer their paths.
+
+    Files of earlier runs are replaced. Raises UsageError, and writes nothing, where another file is in the way.
+    """
+    truth_path = folder / f"{generated.name}.truth.json"
+    exports = {folder / file: export for file, export in generated.exports.items()}
+    paths = [*exports, truth_path]
+    for path in paths:
+        if path.exists() and not _is_synthetic(path):
+            raise UsageError(f"{visible_text(str(path))} is there and is no synthetic file.", "Choose another folder.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, export in exports.items():
+            export.write(path)
+        truth_path.write_bytes(encode_truth(generated.truth))
+    except (OSError, sqlite3.Error) as error:
+        raise UsageError(
+            f"Cannot write into {visible_text(str(folder))}: {error}.", "Choose another folder."
+        ) from error
+    return paths
+
+
+def _is_synthetic(path: Path) -> bool:
+    """Whether an earlier run wrote the file."""
+    return path.is_file() and (_is_truth(path) if path.suffix == ".json" else _is_synthetic_export(path))
+
+
+def _is_synthetic_export(path: Path) -> bool:
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True)) as connection:
+            question = "SELECT count(*) FROM META_DATA_EXPORT WHERE name = ?"
+            return bool(connection.execute(question, (SYNTHETIC_MARK,)).fetchone()[0])
+    except sqlite3.Error:
+        return False
+
+
+def _is_truth(path: Path) -> bool:
+    try:
+        return decode_truth(path.read_bytes()).synthesized_by == SYNTHESIZED_BY
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False

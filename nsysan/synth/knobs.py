@@ -1,0 +1,30 @@
+"""What a simulated training job is like: the size of its model, and how well host, data, network and GEMMs do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knobs:
+    """One training job. A scenario turns some knobs to bring its cause about, and back to take the cause away."""
+
+    layer_count: int = 4
+    hidden_size: int = 4_096
+    token_count: int = 16_384
+    """Tokens per rank and step."""
+    loader_ns: int = 200_000
+    """Time the loop waits for its next batch, every step."""
+    bus_bytes_per_s: float | None = 450e9
+    """What the all-reduce of gradients reaches (nccl-tests' busbw); None: it takes no time."""
+    python_ns: int = 4_000
+    """Host time of an operator besides its launch call."""
+    launch_ns: int = 4_000
+    """Host time of a launch call."""
+    logs_each_layer: bool = False
+    """Whether the host computes and logs a statistic after each layer, which takes ``logging_ns``."""
+    logging_ns: int = 400_000
+    reads_back: bool = False
+    """Whether that logging fetches a value from the GPU first, and so waits for it."""
+    gemm_efficiency: float = 0.99
+    """Share of its ceiling that a GEMM reaches; at 1.0 each takes exactly FLOP / ceiling."""

@@ -1,0 +1,48 @@
+"""Where a rank runs, and in which file it is recorded."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from enum import Enum
+
+GPUS_PER_NODE = 8
+_FIRST_PID = 1_000
+
+
+class Layout(str, Enum):
+    """All ranks in one report, as when nsys wraps torchrun on one machine, or a report of each rank's own."""
+
+    ONE = "one"
+    PER_RANK = "per-rank"
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The process and the GPU of a rank."""
+
+    rank: int
+    file: str
+    host: str
+    pid: int
+    gpu_id: int
+    uuid: str
+
+
+def placements(name: str, rank_count: int, layout: Layout) -> tuple[Placement, ...]:
+    """Where each rank runs: all on one node in one file, or eight a node in files of their own."""
+    if layout is Layout.ONE:
+        return tuple(_place(rank, f"{name}.sqlite", 0, rank) for rank in range(rank_count))
+    digits = len(str(rank_count - 1))
+    return tuple(
+        _place(rank, f"{name}-rank{rank:0{digits}}.sqlite", *divmod(rank, GPUS_PER_NODE)) for rank in range(rank_count)
+    )
+
+
+def gpu_uuid(node: int, gpu_id: int) -> str:
+    """An id that no other GPU of the job has."""
+    return str(uuid.UUID(int=(node + 1) << 64 | gpu_id + 1))
+
+
+def _place(rank: int, file: str, node: int, gpu_id: int) -> Placement:
+    return Placement(rank, file, f"node{node}", _FIRST_PID + rank, gpu_id, gpu_uuid(node, gpu_id))

@@ -1,0 +1,145 @@
+"""What a host thread does, in program order: work of its own, NVTX ranges, CUDA calls and the tasks they launch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from nsysan.model.kernels import Collective
+from nsysan.model.partition import Activity
+from nsysan.synth.gemm import GemmShape
+
+HOST_TO_DEVICE = 1
+DEVICE_TO_HOST = 2
+
+
+class TaskKind(Enum):
+    """Which table of an export records a task."""
+
+    KERNEL = "kernel"
+    COPY = "copy"
+    MEMSET = "memset"
+
+
+@dataclass(frozen=True, slots=True)
+class Rendezvous:
+    """A collective that ``rank_count`` ranks run together.
+
+    It starts on each rank when that rank's stream reaches it, and ends on all of them ``transfer_ns`` after the last
+    one started. Ranks meet by ``key``.
+    """
+
+    key: str
+    collective: Collective
+    rank_count: int
+    size_bytes: int
+    transfer_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Work for a stream. ``duration_ns`` does not count for a collective, whose ``rendezvous`` says when it ends."""
+
+    kind: TaskKind
+    name: str
+    activity: Activity
+    duration_ns: int
+    size_bytes: int = 0
+    copy_kind: int = 0
+    gemm: GemmShape | None = None
+    rendezvous: Rendezvous | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HostWork:
+    """The thread works or waits outside CUDA; ``cause`` is what an idle GPU then waits for, None for plain work."""
+
+    duration_ns: int
+    cause: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """An NVTX range opens."""
+
+    text: str
+    domain_id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pop:
+    """The innermost NVTX range closes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A call that puts a task on a stream; a ``blocking`` one returns when the task has ended."""
+
+    name: str
+    duration_ns: int
+    stream_id: int
+    task: Task
+    blocking: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlainCall:
+    """A CUDA call that touches no stream, such as cudaMalloc; ``cause`` is what an idle GPU then waits for."""
+
+    name: str
+    duration_ns: int
+    cause: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordEvent:
+    """cudaEventRecord: the event fires when all that the stream holds by now has ended."""
+
+    event: str
+    stream_id: int
+    duration_ns: int = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class WaitEvent:
+    """cudaStreamWaitEvent: later tasks of the stream wait for the event, the thread does not."""
+
+    event: str
+    stream_id: int
+    duration_ns: int = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Synchronize:
+    """cudaStreamSynchronize, or cudaDeviceSynchronize where ``stream_id`` is None: the thread waits for the GPU."""
+
+    stream_id: int | None = None
+    duration_ns: int = 2_000
+
+
+Step = HostWork | Push | Pop | Launch | PlainCall | RecordEvent | WaitEvent | Synchronize
+
+
+def kernel(name: str, duration_ns: int, activity: Activity = Activity.COMPUTE) -> Task:
+    """A kernel task."""
+    return Task(TaskKind.KERNEL, name, activity, duration_ns)
+
+
+def gemm_kernel(name: str, duration_ns: int, shape: GemmShape) -> Task:
+    """A matrix multiplication of known shape."""
+    return Task(TaskKind.KERNEL, name, Activity.COMPUTE, duration_ns, gemm=shape)
+
+
+def collective_kernel(name: str, rendezvous: Rendezvous) -> Task:
+    """A communication kernel that ends together with its peers."""
+    return Task(TaskKind.KERNEL, name, Activity.COMMUNICATION, 0, rendezvous=rendezvous)
+
+
+def copy(copy_kind: int, size_bytes: int, duration_ns: int) -> Task:
+    """A copy between host and device (``HOST_TO_DEVICE``, ``DEVICE_TO_HOST``)."""
+    return Task(TaskKind.COPY, "", Activity.COPY, duration_ns, size_bytes, copy_kind)
+
+
+def memset(size_bytes: int, duration_ns: int) -> Task:
+    """A memory fill."""
+    return Task(TaskKind.MEMSET, "", Activity.COPY, duration_ns, size_bytes)

@@ -1,0 +1,62 @@
+"""A simulated job as the exports that nsys would have made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypedDict
+
+from nsysan.synth.export import Export
+from nsysan.synth.placement import Placement
+from nsysan.synth.program import HOST_TO_DEVICE, TaskKind
+from nsysan.synth.simulation import GpuWork, RankTimeline, Simulation
+from nsysan.synth.transformer import NCCL_DOMAIN
+
+_PINNED, _DEVICE = 1, 2
+
+
+class _Where(TypedDict):
+    pid: int
+    device: int
+    stream: int
+    correlation: int
+
+
+def record(simulation: Simulation, places: Iterable[Placement], schema: str) -> dict[str, Export]:
+    """The exports by file name; ranks that share a file are processes of one report."""
+    exports: dict[str, Export] = {}
+    for place in places:
+        export = exports.setdefault(place.file, Export(schema).host(place.host))
+        _add_gpu(export, place)
+        _add_rank(export, place, simulation.ranks[place.rank])
+    return exports
+
+
+def _add_gpu(export: Export, place: Placement) -> None:
+    export.gpu(place.gpu_id, uuid=place.uuid, bus_location=f"0000:{place.gpu_id + 16:02x}:00.0")
+    if export.release.is_new:
+        export.cuda_device(pid=place.pid, device_id=place.gpu_id, gpu_id=place.gpu_id, uuid=place.uuid)
+
+
+def _add_rank(export: Export, place: Placement, timeline: RankTimeline) -> None:
+    pid = place.pid
+    for work in timeline.works:
+        _add_work(export, place, work)
+    for call in timeline.calls:
+        export.call(call.start_ns, call.end_ns, call.name, pid=pid, correlation=call.correlation_id)
+    export.nvtx_domain(NCCL_DOMAIN, "NCCL", pid=pid)
+    for found in timeline.ranges:
+        registered = found.domain_id == NCCL_DOMAIN
+        export.nvtx(found.start_ns, found.end_ns, found.text, pid=pid, domain=found.domain_id, registered=registered)
+
+
+def _add_work(export: Export, place: Placement, work: GpuWork) -> None:
+    where = _Where(pid=place.pid, device=place.gpu_id, stream=work.stream_id, correlation=work.call.correlation_id)
+    start_ns, end_ns, task = work.start_ns, work.end_ns, work.task
+    if task.kind is TaskKind.KERNEL:
+        export.kernel(start_ns, end_ns, task.name, **where)
+    elif task.kind is TaskKind.MEMSET:
+        export.memset(start_ns, end_ns, task.size_bytes, **where)
+    else:
+        source, target = (_PINNED, _DEVICE) if task.copy_kind == HOST_TO_DEVICE else (_DEVICE, _PINNED)
+        kind = task.copy_kind
+        export.copy(start_ns, end_ns, task.size_bytes, kind=kind, src_memory=source, dst_memory=target, **where)

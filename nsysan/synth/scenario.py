@@ -1,0 +1,42 @@
+"""A scenario: a job with one cause that holds it back, and the same job without it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nsysan.model.errors import UsageError
+from nsysan.model.findings import BottleneckClass
+from nsysan.model.registry import discover
+from nsysan.synth.knobs import Knobs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """``cause`` names what holds the job back by the id a finding has, ``bottleneck_class`` its class.
+
+    Both are None where nothing does. ``without`` is the same job with the cause taken away, None where there is none.
+    """
+
+    name: str
+    summary: str
+    knobs: Knobs
+    cause: str | None = None
+    bottleneck_class: BottleneckClass | None = None
+    without: Knobs | None = None
+    least_rank_count: int = 1
+
+
+def all_scenarios() -> tuple[Scenario, ...]:
+    """Every scenario, by name of its module."""
+    from nsysan.synth import scenarios
+
+    return discover(scenarios, "SCENARIO", Scenario)
+
+
+def find_scenario(name: str) -> Scenario:
+    """The scenario of that name, dashes and underscores alike. Raises UsageError where there is none."""
+    known = {scenario.name: scenario for scenario in all_scenarios()}
+    found = known.get(name.replace("-", "_"))
+    if found is None:
+        raise UsageError(f"There is no scenario {name!r}.", f"Known are: {', '.join(known)}.")
+    return found

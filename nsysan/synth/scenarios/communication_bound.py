@@ -1,0 +1,19 @@
+"""Gradients take longer to reduce than the backward to compute: the rest of the all-reduce is exposed."""
+
+from dataclasses import replace
+
+from nsysan.model.findings import BottleneckClass
+from nsysan.synth.knobs import Knobs
+from nsysan.synth.scenario import Scenario
+
+_KNOBS = Knobs(bus_bytes_per_s=15e9)
+
+SCENARIO = Scenario(
+    name="communication_bound",
+    summary="the all-reduce of gradients outlasts the backward",
+    cause="exposed_collective",
+    bottleneck_class=BottleneckClass.COMMUNICATION,
+    knobs=_KNOBS,
+    without=replace(_KNOBS, bus_bytes_per_s=None),
+    least_rank_count=2,
+)

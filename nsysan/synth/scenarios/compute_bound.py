@@ -1,0 +1,18 @@
+"""GEMMs run at half the speed the GPU was measured to reach."""
+
+from dataclasses import replace
+
+from nsysan.model.findings import BottleneckClass
+from nsysan.synth.knobs import Knobs
+from nsysan.synth.scenario import Scenario
+
+_KNOBS = Knobs(gemm_efficiency=0.5)
+
+SCENARIO = Scenario(
+    name="compute_bound",
+    summary="GEMMs at half their ceiling",
+    cause="inefficient_gemm",
+    bottleneck_class=BottleneckClass.COMPUTE,
+    knobs=_KNOBS,
+    without=replace(_KNOBS, gemm_efficiency=1.0),
+)

@@ -1,0 +1,18 @@
+"""The loader takes longer than the step: the GPU waits for its batch."""
+
+from dataclasses import replace
+
+from nsysan.model.findings import BottleneckClass
+from nsysan.synth.knobs import Knobs
+from nsysan.synth.scenario import Scenario
+
+_KNOBS = Knobs(loader_ns=180_000_000)
+
+SCENARIO = Scenario(
+    name="data_bound",
+    summary="the data loader is slower than the GPU",
+    cause="data_loading",
+    bottleneck_class=BottleneckClass.DATA,
+    knobs=_KNOBS,
+    without=replace(_KNOBS, loader_ns=0),
+)

@@ -1,0 +1,10 @@
+"""Nothing holds the job back: batches are ready, communication hides under the backward, GEMMs reach their ceiling."""
+
+from nsysan.synth.knobs import Knobs
+from nsysan.synth.scenario import Scenario
+
+SCENARIO = Scenario(
+    name="healthy",
+    summary="nothing holds the job back",
+    knobs=Knobs(),
+)

@@ -1,0 +1,18 @@
+"""Kernels are shorter than the time the host needs to launch them: the GPU waits for the next one."""
+
+from dataclasses import replace
+
+from nsysan.model.findings import BottleneckClass
+from nsysan.synth.knobs import Knobs
+from nsysan.synth.scenario import Scenario
+
+_KNOBS = Knobs(hidden_size=1_024, token_count=512, python_ns=20_000, launch_ns=6_000)
+
+SCENARIO = Scenario(
+    name="launch_bound",
+    summary="many small kernels, launched too slowly",
+    cause="launch_starved",
+    bottleneck_class=BottleneckClass.SCHEDULING,
+    knobs=_KNOBS,
+    without=replace(_KNOBS, python_ns=0, launch_ns=1_000),
+)

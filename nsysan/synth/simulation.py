@@ -1,0 +1,77 @@
+"""What happened in a simulated job: the calls, GPU work, NVTX ranges and host work of every rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nsysan.synth.program import Rendezvous, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The host thread during [start_ns, end_ns); ``cause`` is what a GPU that idles meanwhile waits for."""
+
+    start_ns: int
+    end_ns: int
+    cause: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Span):
+    """A CUDA call."""
+
+    name: str
+    correlation_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class GpuWork:
+    """A task as it ran, and the call that launched it."""
+
+    start_ns: int
+    end_ns: int
+    stream_id: int
+    task: Task
+    call: Call
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """An NVTX range of the host thread."""
+
+    start_ns: int
+    end_ns: int
+    text: str
+    domain_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class RankTimeline:
+    """One rank: its host thread (calls and other spans in order, none overlapping) and its GPU's work."""
+
+    rank: int
+    spans: tuple[Span, ...]
+    ranges: tuple[Range, ...]
+    works: tuple[GpuWork, ...]
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """The CUDA calls, in order."""
+        return tuple(span for span in self.spans if isinstance(span, Call))
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveRun:
+    """An instance of a collective: when each rank's kernel started, and when all of them ended."""
+
+    rendezvous: Rendezvous
+    start_ns_by_rank: dict[int, int]
+    end_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """The whole job, all ranks on one clock."""
+
+    ranks: tuple[RankTimeline, ...]
+    collectives: tuple[CollectiveRun, ...]

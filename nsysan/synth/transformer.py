@@ -1,0 +1,240 @@
+"""Training steps of a transformer with data parallelism, as the program of one rank's host thread.
+
+A step fetches a batch and copies it to the GPU, runs the layers forward and backward, reduces each layer's gradients
+over the ranks on a second stream while the backward goes on, and updates the weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nsysan.model.kernels import Collective
+from nsysan.model.units import NS_PER_S
+from nsysan.synth import kernels
+from nsysan.synth.gemm import GemmShape
+from nsysan.synth.kernels import SHORTEST_KERNEL_NS, KernelTimes
+from nsysan.synth.knobs import Knobs
+from nsysan.synth.program import (
+    DEVICE_TO_HOST,
+    HOST_TO_DEVICE,
+    HostWork,
+    Launch,
+    Pop,
+    Push,
+    RecordEvent,
+    Rendezvous,
+    Step,
+    Synchronize,
+    Task,
+    WaitEvent,
+    collective_kernel,
+    copy,
+    gemm_kernel,
+    kernel,
+    memset,
+)
+
+MAIN_STREAM = 7
+COMMUNICATION_STREAM = 23
+NCCL_DOMAIN = 1
+LOADER_RANGE = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+OPTIMIZER_RANGE = "Optimizer.step#AdamW.step"
+_GRADIENT_BYTES = 2
+_OPTIMIZER_BYTES_PER_PARAMETER = 28
+"""AdamW reads weight, gradient and both moments, and writes all but the gradient, in single precision."""
+
+KERNEL_CALL = "cudaLaunchKernel_v7000"
+GEMM_CALL = "cudaLaunchKernelExC_v11060"
+COPY_CALL = "cudaMemcpyAsync_v3020"
+MEMSET_CALL = "cudaMemsetAsync_v3020"
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The sizes of a transformer layer with grouped queries and a feed-forward part of 3.5 times its width."""
+
+    token_count: int
+    hidden_size: int
+
+    @property
+    def gemms(self) -> tuple[GemmShape, GemmShape, GemmShape, GemmShape]:
+        """The forward GEMMs: query-key-value, attention output, and the two of the feed-forward part."""
+        tokens, width, wide = self.token_count, self.hidden_size, self.hidden_size * 7 // 2
+        return (
+            GemmShape(tokens, width * 3 // 2, width),
+            GemmShape(tokens, width, width),
+            GemmShape(tokens, wide, width),
+            GemmShape(tokens, width, wide),
+        )
+
+    @property
+    def parameter_count(self) -> int:
+        """Weights of the four GEMMs."""
+        return sum(shape.n * shape.k for shape in self.gemms)
+
+    @property
+    def activation_bytes(self) -> int:
+        """One activation of the layer's width, in bfloat16."""
+        return 2 * self.token_count * self.hidden_size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What all ranks have in common."""
+
+    knobs: Knobs
+    rank_count: int
+    step_count: int
+    seed: int
+
+    @property
+    def layer(self) -> Layer:
+        """The sizes of each layer."""
+        return Layer(self.knobs.token_count, self.knobs.hidden_size)
+
+    def programs(self) -> list[list[Step]]:
+        """The program of each rank."""
+        return [list(self._program(rank)) for rank in range(self.rank_count)]
+
+    def _program(self, rank: int) -> Iterator[Step]:
+        for step in range(self.step_count):
+            yield from TrainingStep(self, rank, step).program()
+        yield Synchronize()
+
+    def gradient_reduction(self, key: str) -> Rendezvous:
+        """The all-reduce of a layer's gradients: 2 (n - 1) / n x bytes / busbw."""
+        size_bytes = _GRADIENT_BYTES * self.layer.parameter_count
+        factor = 2 * (self.rank_count - 1) / self.rank_count
+        bus_bytes_per_s = self.knobs.bus_bytes_per_s
+        seconds = 0.0 if bus_bytes_per_s is None else size_bytes * factor / bus_bytes_per_s
+        return Rendezvous(key, Collective.ALL_REDUCE, self.rank_count, size_bytes, round(seconds * NS_PER_S))
+
+
+class TrainingStep:
+    """One step of one rank."""
+
+    def __init__(self, job: Job, rank: int, step: int) -> None:
+        self._job = job
+        self._knobs = job.knobs
+        self._step = step
+        self._times = KernelTimes(f"{job.seed}/{rank}/{step}")
+        self._operator_count = 10_000 * step
+
+    def program(self) -> Iterator[Step]:
+        """The whole step, inside its marker."""
+        yield Push(f"step {self._step}")
+        yield from self._fetch_batch()
+        yield from _in_range("forward", self._forward())
+        yield from _in_range("backward", self._backward())
+        yield from _in_range(OPTIMIZER_RANGE, self._optimizer())
+        yield Pop()
+
+    def _fetch_batch(self) -> Iterator[Step]:
+        loading = HostWork(self._times.of_host(self._knobs.loader_ns), "data_loading")
+        yield from _in_range(LOADER_RANGE, iter((loading,)))
+        size_bytes = 8 * self._knobs.token_count
+        for _ in ("tokens", "labels"):
+            batch = copy(HOST_TO_DEVICE, size_bytes, self._times.host_copy(size_bytes))
+            yield from self._operator("aten::copy_", batch, COPY_CALL)
+
+    def _forward(self) -> Iterator[Step]:
+        layer = self._job.layer
+        yield from self._memory_bound("aten::embedding", kernels.EMBEDDING, 2 * layer.activation_bytes)
+        for _ in range(self._knobs.layer_count):
+            yield from self._forward_layer(layer)
+            yield from self._log()
+        yield from self._memory_bound("aten::nll_loss_forward", kernels.LOSS, layer.activation_bytes)
+
+    def _forward_layer(self, layer: Layer) -> Iterator[Step]:
+        query, output, up, down = layer.gemms
+        size_bytes = layer.activation_bytes
+        yield from self._memory_bound("aten::native_layer_norm", kernels.LAYER_NORM, 2 * size_bytes)
+        yield from self._gemm(query)
+        yield from self._attention("aten::_flash_attention_forward", kernels.ATTENTION_FORWARD, 1)
+        yield from self._gemm(output)
+        yield from self._memory_bound("aten::add", kernels.ADD, 3 * size_bytes)
+        yield from self._memory_bound("aten::native_layer_norm", kernels.LAYER_NORM, 2 * size_bytes)
+        yield from self._gemm(up)
+        yield from self._memory_bound("aten::gelu", kernels.GELU, 7 * size_bytes)
+        yield from self._gemm(down)
+        yield from self._memory_bound("aten::add", kernels.ADD, 3 * size_bytes)
+
+    def _backward(self) -> Iterator[Step]:
+        for index in reversed(range(self._knobs.layer_count)):
+            yield from self._backward_layer(self._job.layer)
+            yield from self._log()
+            if self._job.rank_count > 1:
+                yield from self._reduce_gradients(index)
+
+    def _backward_layer(self, layer: Layer) -> Iterator[Step]:
+        query, output, up, down = layer.gemms
+        size_bytes = layer.activation_bytes
+        yield from self._gemm_backward(down)
+        yield from self._memory_bound("aten::gelu_backward", kernels.GELU_BACKWARD, 10.5 * size_bytes)
+        yield from self._gemm_backward(up)
+        yield from self._memory_bound("aten::native_layer_norm_backward", kernels.LAYER_NORM_BACKWARD, 3 * size_bytes)
+        yield from self._gemm_backward(output)
+        yield from self._attention("aten::_flash_attention_backward", kernels.ATTENTION_BACKWARD, 2.5)
+        yield from self._gemm_backward(query)
+        yield from self._memory_bound("aten::native_layer_norm_backward", kernels.LAYER_NORM_BACKWARD, 3 * size_bytes)
+
+    def _reduce_gradients(self, layer_index: int) -> Iterator[Step]:
+        key = f"step {self._step} layer {layer_index}"
+        yield RecordEvent(f"gradients of {key}", MAIN_STREAM)
+        yield WaitEvent(f"gradients of {key}", COMMUNICATION_STREAM)
+        reduction = collective_kernel(kernels.ALL_REDUCE, self._job.gradient_reduction(key))
+        yield Push("ncclAllReduce", NCCL_DOMAIN)
+        yield Launch(GEMM_CALL, self._knobs.launch_ns, COMMUNICATION_STREAM, reduction)
+        yield Pop()
+
+    def _optimizer(self) -> Iterator[Step]:
+        yield RecordEvent(f"step {self._step} reduced", COMMUNICATION_STREAM)
+        yield WaitEvent(f"step {self._step} reduced", MAIN_STREAM)
+        parameter_count = self._job.layer.parameter_count
+        yield from self._operator("aten::zero_", memset(4_096, SHORTEST_KERNEL_NS), MEMSET_CALL)
+        for _ in range(self._knobs.layer_count):
+            yield from self._memory_bound("aten::_foreach_norm", kernels.NORM, _GRADIENT_BYTES * parameter_count)
+        for _ in range(self._knobs.layer_count):
+            moved_bytes = _OPTIMIZER_BYTES_PER_PARAMETER * parameter_count
+            yield from self._memory_bound("aten::_fused_adamw_", kernels.ADAM, moved_bytes)
+
+    def _log(self) -> Iterator[Step]:
+        if not self._knobs.logs_each_layer:
+            return
+        if self._knobs.reads_back:
+            yield from self._operator("aten::item", copy(DEVICE_TO_HOST, 4, SHORTEST_KERNEL_NS), COPY_CALL)
+            yield Synchronize(MAIN_STREAM)
+        yield HostWork(self._times.of_host(self._knobs.logging_ns))
+
+    def _gemm(self, shape: GemmShape) -> Iterator[Step]:
+        duration_ns = self._times.gemm(shape, self._knobs.gemm_efficiency)
+        task = gemm_kernel(kernels.GEMM, duration_ns, shape)
+        yield from self._operator("aten::mm", task, GEMM_CALL, sizes=shape.sizes)
+
+    def _gemm_backward(self, shape: GemmShape) -> Iterator[Step]:
+        """The gradients of the input and of the weights."""
+        yield from self._gemm(GemmShape(shape.m, shape.k, shape.n))
+        yield from self._gemm(GemmShape(shape.k, shape.n, shape.m))
+
+    def _attention(self, operator: str, name: str, passes: float) -> Iterator[Step]:
+        duration_ns = self._times.attention(self._knobs.token_count, self._knobs.hidden_size, passes)
+        yield from self._operator(operator, kernel(name, duration_ns), KERNEL_CALL)
+
+    def _memory_bound(self, operator: str, name: str, moved_bytes: float) -> Iterator[Step]:
+        yield from self._operator(operator, kernel(name, self._times.memory(moved_bytes)), KERNEL_CALL)
+
+    def _operator(self, name: str, task: Task, call: str, *, sizes: str = "") -> Iterator[Step]:
+        """A PyTorch operator: its range, the framework's own work, and the launch."""
+        self._operator_count += 1
+        described = f", sizes = {sizes}" if sizes else ""
+        yield Push(f"{name}, op_id = {self._operator_count}{described}")
+        yield HostWork(self._times.of_host(self._knobs.python_ns))
+        yield Launch(call, self._knobs.launch_ns, MAIN_STREAM, task)
+        yield Pop()
+
+
+def _in_range(text: str, steps: Iterator[Step]) -> Iterator[Step]:
+    yield Push(text)
+    yield from steps
+    yield Pop()

@@ -1,0 +1,147 @@
+"""What is true of a synthetic trace, because the simulation made it so: the figures an analysis has to find."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from nsysan.model.findings import BottleneckClass
+from nsysan.model.kernels import Collective
+from nsysan.model.partition import PartTimes
+from nsysan.synth.busy import idle_gaps, part_times, window_of
+from nsysan.synth.gemm import GemmShape
+from nsysan.synth.idle_cause import idle_causes
+from nsysan.synth.kernels import gemm_ceiling_ns
+from nsysan.synth.placement import Placement
+from nsysan.synth.simulation import CollectiveRun, RankTimeline, Simulation
+from nsysan.synth.step import StepTime, steps_of
+
+SYNTHESIZED_BY = "nsysan synth"
+
+
+@dataclass(frozen=True, slots=True)
+class RankTruth:
+    """One rank's GPU over its window, first to last activity. ``idle_causes`` has keys ``<cause>_ns``."""
+
+    rank: int
+    file: str
+    host: str
+    pid: int
+    device_id: int
+    gpu_uuid: str
+    window_start_ns: int
+    window_end_ns: int
+    time: PartTimes
+    idle_gap_count: int
+    longest_idle_gap_ns: int
+    idle_causes: dict[str, int]
+    steps: tuple[StepTime, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveTruth:
+    """An instance: ``wait_by_rank_ns`` is each rank's duration beyond ``transfer_ns``, the shortest of them."""
+
+    id: str
+    kind: Collective
+    size_bytes: int
+    start_by_rank_ns: tuple[int, ...]
+    end_ns: int
+    transfer_ns: int
+    wait_by_rank_ns: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GemmTruth:
+    """All GEMMs of one shape over all ranks; at its ceiling each of them would take ``ceiling_ns``."""
+
+    m: int
+    n: int
+    k: int
+    count: int
+    total_ns: int
+    ceiling_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recoverable:
+    """The mean step of the slowest rank with and without the cause, same seed. A healthy job has only the first."""
+
+    mean_step_ns: int
+    mean_step_without_ns: int | None
+    recoverable_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Everything true of the traces of one job. Times are on the axis of the files."""
+
+    synthesized_by: str
+    scenario: str
+    seed: int
+    files: tuple[str, ...]
+    cause: str | None
+    bottleneck_class: BottleneckClass | None
+    recoverable: Recoverable
+    ranks: tuple[RankTruth, ...]
+    collectives: tuple[CollectiveTruth, ...]
+    gemms: tuple[GemmTruth, ...]
+
+
+def encode_truth(truth: Truth) -> bytes:
+    """The truth as indented JSON, ending in a newline."""
+    return msgspec.json.format(msgspec.json.encode(truth), indent=1) + b"\n"
+
+
+def decode_truth(data: bytes) -> Truth:
+    """The truth behind ``data``. Raises msgspec.DecodeError where it is none."""
+    return msgspec.json.decode(data, type=Truth)
+
+
+def rank_truth(timeline: RankTimeline, place: Placement) -> RankTruth:
+    """What is true of one rank's GPU."""
+    window_start_ns, window_end_ns = window_of(timeline.works)
+    gaps = idle_gaps(timeline.works)
+    return RankTruth(
+        rank=place.rank,
+        file=place.file,
+        host=place.host,
+        pid=place.pid,
+        device_id=place.gpu_id,
+        gpu_uuid=place.uuid,
+        window_start_ns=window_start_ns,
+        window_end_ns=window_end_ns,
+        time=part_times(timeline.works),
+        idle_gap_count=len(gaps),
+        longest_idle_gap_ns=max((end_ns - start_ns for start_ns, end_ns in gaps), default=0),
+        idle_causes={f"{cause}_ns": time_ns for cause, time_ns in sorted(idle_causes(timeline).items())},
+        steps=steps_of(timeline),
+    )
+
+
+def collective_truth(run: CollectiveRun) -> CollectiveTruth:
+    """Transfer and waits of an instance, from its starts and its end alone."""
+    starts_ns = tuple(start_ns for _, start_ns in sorted(run.start_ns_by_rank.items()))
+    transfer_ns = run.end_ns - max(starts_ns)
+    waits_ns = tuple(run.end_ns - start_ns - transfer_ns for start_ns in starts_ns)
+    meeting = run.rendezvous
+    return CollectiveTruth(
+        meeting.key, meeting.collective, meeting.size_bytes, starts_ns, run.end_ns, transfer_ns, waits_ns
+    )
+
+
+def gemm_truths(simulation: Simulation) -> tuple[GemmTruth, ...]:
+    """Count and total time per shape, over all ranks."""
+    durations_ns: defaultdict[GemmShape, list[int]] = defaultdict(list)
+    for timeline in simulation.ranks:
+        for work in timeline.works:
+            if work.task.gemm is not None:
+                durations_ns[work.task.gemm].append(work.end_ns - work.start_ns)
+    return tuple(_gemm_truth(shape, found) for shape, found in sorted(durations_ns.items()))
+
+
+def _gemm_truth(shape: GemmShape, durations_ns: Sequence[int]) -> GemmTruth:
+    return GemmTruth(shape.m, shape.n, shape.k, len(durations_ns), sum(durations_ns), gemm_ceiling_ns(shape))
