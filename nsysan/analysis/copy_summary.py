@@ -20,6 +20,9 @@ from nsysan.model.units import NS_PER_S
 MEMSET = 14
 """Stands for memsets where copies have CUPTI's copy kind."""
 
+TIMESTAMP_RESOLUTION_NS = 32
+"""Of GPU timestamps, by NVIDIA's staff: a copy may have taken this much longer than its record says."""
+
 NOT_KNOWN = 15
 """Stands for a kind that is absent, or none of CUPTI's."""
 
@@ -183,5 +186,6 @@ def _count_implausible(members: _Records, limits: Mapping[int, LineRate | None])
     for gpu_row, limit in limits.items():
         if limit is not None:
             of_gpu = members.take((members.gpu == gpu_row) & (members.whole_ns > 0))
-            count += int((of_gpu.size_bytes * NS_PER_S > limit.rate_bytes_per_s * of_gpu.whole_ns).sum())
+            longest_ns = of_gpu.whole_ns + TIMESTAMP_RESOLUTION_NS
+            count += int((of_gpu.size_bytes * NS_PER_S > limit.rate_bytes_per_s * longest_ns).sum())
     return count

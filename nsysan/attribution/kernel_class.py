@@ -109,16 +109,20 @@ def function_name(name: str) -> str:
 
     ``void ns::f<int, g<2>>(float*)`` gives ``ns::f``. A mangled name is given back whole.
     """
-    outside, depth = [], 0
-    text = name.replace("(anonymous namespace)", "").replace("<unnamed>", "")
-    for character in text:
+    outside: list[str] = []
+    brackets: list[str] = []
+    for character in name.replace("(anonymous namespace)", "").replace("<unnamed>", ""):
+        if character == "(" and not brackets:
+            break
         if character in "<(":
-            if character == "(" and depth == 0:
-                break
-            depth += 1
-        elif character in ">)":
-            depth -= 1
-        elif depth == 0:
+            brackets.append(character)
+        elif character == ">" and brackets[-1:] == ["<"]:
+            brackets.pop()
+        elif character == ")":
+            # a comparison inside the parentheses has left its sign open
+            while brackets and brackets.pop() != "(":
+                pass
+        elif not brackets:
             outside.append(character)
     return "".join(outside).strip().rpartition(" ")[2]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nsysan.cli.outputs import write_all
-from nsysan.cli.times import SessionTime
+from nsysan.cli.times import session_time
 from nsysan.model.errors import UndecidableError
 from nsysan.model.findings import Severity
 from nsysan.model.text import visible_text
@@ -49,8 +49,10 @@ class _Outputs:
 @click.argument("reports", metavar="REPORT...", nargs=-1, required=True, type=PATH)
 @click.option("-o", "--output", type=PATH, help="The page [default: REPORT.nsysan.html in this folder].")
 @click.option("--json", "run_json", type=PATH, help="Write run.json (- for stdout); then no page, unless -o.")
-@click.option("--from", "from_ns", type=SessionTime(), help="Begin of the window: 12.5s, 800ms, 30us, 1500ns.")
-@click.option("--to", "to_ns", type=SessionTime(), help="End of the window.")
+@click.option(
+    "--from", "from_ns", metavar="TIME", type=session_time, help="Begin of the window: 12.5s, 800ms, 30us, 1500ns."
+)
+@click.option("--to", "to_ns", metavar="TIME", type=session_time, help="End of the window.")
 @click.option("--range", "nvtx_range", metavar="NVTX", help="This NVTX range as window: NAME[@DOMAIN][/INDEX].")
 @click.option("--gpu", metavar="ID", help="Only this GPU: gpu0, 0 or a UUID.")
 @click.option("--only", metavar="ANALYSIS,...", default="", help="Only these analyses.")

@@ -9,7 +9,7 @@ from nsysan.analysis.gpu_time import GpuTime
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding, Severity
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.units import format_count
+from nsysan.model.units import counted, format_count
 
 
 def find_excluded_records(results: ResultSet) -> Iterable[Finding]:
@@ -28,7 +28,7 @@ def find_excluded_records(results: ResultSet) -> Iterable[Finding]:
         bottleneck_class=None,
         cause=None,
         severity=Severity.INFO,
-        title=f"{format_count(sum(counts.values()))} GPU records were left out",
+        title=f"{counted(sum(counts.values()), 'GPU record')} left out",
         recoverable_ns=None,
         evidence=(Evidence(f"Left out: {described}.", GpuTime.id),),
         advice=("If there are many, stop the capture before the process exits, so that buffers are not lost.",),

@@ -8,7 +8,7 @@ from nsysan.analysis.copy_summary import CopyRow, CopySummary
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding, Severity
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.units import format_count, format_rate
+from nsysan.model.units import counted, format_count, format_rate
 
 
 def find_implausible_copies(results: ResultSet) -> Iterable[Finding]:
@@ -25,7 +25,7 @@ def find_implausible_copies(results: ResultSet) -> Iterable[Finding]:
         bottleneck_class=None,
         cause=None,
         severity=Severity.WARNING,
-        title=f"{format_count(count)} memory operations are faster than their link can be",
+        title=f"{counted(count, 'memory operation')} faster than any link between these memories",
         recoverable_ns=None,
         evidence=tuple(Evidence(_sentence(row), CopySummary.id) for row in suspects),
         advice=("Do not trust these rates: check the report's diagnostics for lost or reordered records.",),

@@ -43,6 +43,11 @@ def format_count(count: int) -> str:
     return f"{count:,}"
 
 
+def counted(count: int, noun: str) -> str:
+    """A count with its noun in the right number: ``1 copy kernel``, ``2 copy kernels``."""
+    return f"{format_count(count)} {noun}{'' if count == 1 else 's'}"
+
+
 def _scaled(value: float, units: tuple[tuple[int, str], ...], smallest: str) -> str:
     for size, name in units:
         # 999.9996 of a unit would be printed as 1000.000: hand it to the next larger one

@@ -1,0 +1,133 @@
+"""Nine real exports: the partition against an independent sweep, kernels and gaps against NVIDIA's own tool."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+
+from nsysan.analysis.gpu_time import DeviceTimes, GpuTime
+from nsysan.analysis.kernel_summary import KernelSummary
+from nsysan.model.results import Skipped
+from nsysan.model.run import Run
+from nsysan.model.run_json import encode_run, run_schema
+from nsysan.model.text import display_text
+from nsysan.pipeline.analyze import AnalyzeOptions, analyze
+from nsysan.pipeline.registries import result_types
+from tests.nsys import find_nsys
+
+TRACES = Path(__file__).parents[3] / "shared" / "traces"
+EXPECTED = TRACES / "expected-partition.json"
+EXPORTS = sorted(TRACES.glob("*.sqlite"))
+
+pytestmark = pytest.mark.skipif(not EXPECTED.exists(), reason="the shared real exports are not beside this checkout")
+
+real_export = pytest.mark.parametrize("export", EXPORTS, ids=lambda path: path.stem)
+
+
+def _expected_form(device: DeviceTimes) -> dict[str, Any]:
+    return {
+        "pid": device.pid,
+        "device_id": device.device_id,
+        "window_start_ns": device.window_start_ns,
+        "window_end_ns": device.window_end_ns,
+        "idle_gap_count": device.idle_gap_count,
+        "longest_idle_gap_ns": device.longest_idle_gap_ns,
+        "excluded": sum(device.excluded_records.values()),
+        "time": msgspec.to_builtins(device.time),
+    }
+
+
+def _devices(run: Run) -> tuple[DeviceTimes, ...]:
+    result = run.results.get(GpuTime)
+    return () if isinstance(result, Skipped) else result.devices
+
+
+@real_export
+def test_partition_equals_the_independent_sweep(export: Path) -> None:
+    devices = _devices(analyze([export], AnalyzeOptions()))
+
+    found = {f"p{device.pid}/d{device.device_id}": _expected_form(device) for device in devices}
+    assert found == json.loads(EXPECTED.read_text())[export.name]
+
+
+@real_export
+def test_gpus_hold_what_their_devices_hold(export: Path) -> None:
+    result = analyze([export], AnalyzeOptions()).results.get(GpuTime)
+
+    if not isinstance(result, Skipped):
+        # no real export has two processes on one GPU
+        assert [gpu.time for gpu in result.gpus] == [device.time for device in result.devices]
+
+
+@real_export
+def test_the_run_fits_its_schema_and_holds_nothing_of_the_machine(export: Path) -> None:
+    data = encode_run(analyze([export], AnalyzeOptions()))
+
+    jsonschema.validate(json.loads(data), run_schema(result_types()))
+    assert str(TRACES).encode() not in data
+
+
+@real_export
+def test_the_input_stays_as_it_is(export: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copy(export, tmp_path / "copy.sqlite"))
+    before = hashlib.sha256(copy.read_bytes()).hexdigest()
+
+    analyze([copy], AnalyzeOptions(hash_content=True))
+
+    assert [path.name for path in tmp_path.iterdir()] == ["copy.sqlite"]
+    assert hashlib.sha256(copy.read_bytes()).hexdigest() == before
+
+
+def _nsys_table(nsys: str, export: Path, *arguments: str) -> list[dict[str, str]]:
+    finished = subprocess.run([nsys, *arguments, str(export)], capture_output=True, text=True, check=True)
+    return list(csv.DictReader(io.StringIO(finished.stdout)))
+
+
+@pytest.mark.nsys
+@real_export
+def test_kernels_equal_nsys_stats(export: Path) -> None:
+    report = ("stats", "-q", "-r", "cuda_gpu_kern_sum", "--format", "csv", "-o", "-")
+    theirs = {
+        display_text(row["Name"]): (int(row["Instances"]), int(row["Total Time (ns)"]), float(row["Med (ns)"]))
+        for row in _nsys_table(find_nsys(), export, *report)
+    }
+
+    result = analyze([export], AnalyzeOptions()).results.get(KernelSummary)
+
+    rows = () if isinstance(result, Skipped) else result.kernels
+    assert {row.name: (row.count, row.total_ns, row.median_ns) for row in rows} == theirs
+
+
+@pytest.mark.nsys
+@real_export
+def test_gaps_equal_nsys_analyze(export: Path) -> None:
+    report = ("analyze", "-q", "-r", "gpu_gaps:gap=0:rows=-1", "--format", "csv", "-o", "-")
+    rows = _nsys_table(find_nsys(), export, *report)
+    keys = [(int(row["PID"]), int(row["Device ID"])) for row in rows]
+    durations = [int(row["Duration (ns)"]) for row in rows]
+    totals: Counter[tuple[int, int]] = Counter()
+    for key, duration in zip(keys, durations, strict=True):
+        totals[key] += duration
+    theirs = {
+        key: (count, totals[key], max(d for k, d in zip(keys, durations, strict=True) if k == key))
+        for key, count in Counter(keys).items()
+    }
+
+    devices = _devices(analyze([export], AnalyzeOptions()))
+
+    ours = {
+        (device.pid, device.device_id): (device.idle_gap_count, device.time.idle_ns, device.longest_idle_gap_ns)
+        for device in devices
+    }
+    assert ours == theirs
