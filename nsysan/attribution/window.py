@@ -38,7 +38,7 @@ def bounds_of(choice: WindowChoice, trace: Trace) -> WindowChoice:
     bounds = choice
     if choice.nvtx_range is not None:
         if choice.from_ns is not None or choice.to_ns is not None:
-            raise UsageError("--range gives both ends of the window, so --from and --to cannot be given as well.")
+            raise UsageError("--range gives both ends of the window.", "Leave out --from and --to, or --range.")
         bounds = WindowChoice(*_range_span(choice.nvtx_range, trace))
     if bounds.from_ns is not None and bounds.to_ns is not None and bounds.from_ns >= bounds.to_ns:
         raise UsageError(

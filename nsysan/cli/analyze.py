@@ -107,13 +107,13 @@ def _deliver(run: Run, outputs: _Outputs, reports: tuple[Path, ...]) -> None:
     from nsysan.report.renderers import renderers
 
     files = outputs.files(run)
+    text = renderers()["text"].render(run)
     write_all(files, force=outputs.force, inputs=reports)
     if outputs.run_json == STDOUT:
         click.echo(encode_run(run), nl=False)
         return
     if not outputs.quiet:
-        click.echo(renderers()["text"].render(run).rstrip("\n"))
-        click.echo()
+        click.echo(text.rstrip("\n") + "\n")
     for path in files:
         click.echo(f"{'Page' if path == outputs.page else 'Run'}: {visible_text(str(path))}")
 

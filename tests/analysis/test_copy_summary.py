@@ -26,7 +26,7 @@ def test_rows_by_direction_and_memory(tmp_path: Path) -> None:
 
     def to_device(memory: str, **figures: float) -> CopyRow:
         link = {"plausible_bytes_per_s": 63.0e9, "plausible_source": "PCIe 5.0 x16 line rate", "implausible_count": 0}
-        return CopyRow("host_to_device", memory, "device", gpu_count=1, **figures, **link)  # type: ignore[arg-type] # by name
+        return CopyRow("host_to_device", memory, "device", gpu_count=1, **figures, **link)  # type: ignore[arg-type]
 
     assert result_of(run, CopySummary).copies == (
         to_device(
@@ -63,7 +63,9 @@ def test_rates_no_link_reaches_are_marked(tmp_path: Path) -> None:
     # T24: 168 GB/s over PCIe 5, and bytes that took no time; 63 GB/s is the line rate itself
     (row,) = result_of(run, CopySummary).copies
     assert (row.count, row.implausible_count) == (3, 2)
-    assert [finding.title for finding in run.findings] == ["2 memory operations faster than any link between these memories"]
+    assert [finding.title for finding in run.findings] == [
+        "2 memory operations faster than any link between these memories"
+    ]
 
 
 @pytest.mark.parametrize(

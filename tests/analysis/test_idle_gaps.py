@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
 from nsysan.attribution.window import WindowChoice
@@ -46,6 +49,36 @@ def test_sizes_count_every_gap_once_and_add_up_to_idle(tmp_path: Path) -> None:
         GapSizes("gpu0", MS, 10 * MS, 1, 5 * MS),
     ]
     assert result_of(run, GpuTime).gpus[0].time.idle_ns == 5_700_000
+
+
+def test_gaps_of_a_stream_are_no_gaps_of_the_gpu(tmp_path: Path) -> None:
+    # T2: each of two streams idles half of the time, the GPU never
+    export = Export()
+    for start_ns in range(0, 100, 10):
+        export.kernel(start_ns, start_ns + 10, "k", stream=7 + start_ns // 10 % 2)
+
+    run = analyze_exports(tmp_path, export)
+
+    assert result_of(run, IdleGaps).gaps == ()
+    assert result_of(run, GpuTime).gpus[0].device_active_frac == 1.0
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.integers(0, 10**7), st.integers(1, 10**6)), min_size=1, max_size=15))
+def test_idle_is_one_figure_wherever_it_is_told(tmp_path: Path, drawn: list[tuple[int, int]]) -> None:
+    export = Export()
+    for start_ns, length_ns in drawn:
+        export.kernel(start_ns, start_ns + length_ns, "k")
+
+    run = analyze_exports(tmp_path, export)
+
+    # T9: the part, the gaps, their sizes and the active share tell the same idle
+    (gpu,) = result_of(run, GpuTime).gpus
+    gaps = result_of(run, IdleGaps)
+    assert sum(gap.duration_ns for gap in gaps.gaps) == gpu.time.idle_ns
+    assert sum(size.total_ns for size in gaps.gap_sizes) == gpu.time.idle_ns
+    assert sum(size.count for size in gaps.gap_sizes) == gpu.idle_gap_count == len(gaps.gaps)
+    assert gpu.device_active_frac == (gpu.time.window_ns - gpu.time.idle_ns) / gpu.time.window_ns
 
 
 def test_back_to_back_kernels_leave_no_gap(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 import pytest
@@ -83,7 +83,7 @@ def test_union_covers_what_any_interval_covers(drawn: list[Piece]) -> None:
 
     spans = list(zip(united.start_ns.tolist(), united.end_ns.tolist(), strict=True))
     assert {moment for start, end in spans for moment in range(start, end)} == covered
-    assert all(end < start for (_, end), (start, _) in zip(spans, spans[1:], strict=False))
+    assert all(end < start for (_, end), (start, _) in pairwise(spans))
     assert united.total_ns == len(covered)
 
 

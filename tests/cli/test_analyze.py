@@ -1,0 +1,325 @@
+"""The analyze command as a user meets it: files, exit codes, refusals."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nsysan.cli.main import main
+from nsysan.model.text import DISPLAY_LIMIT
+from nsysan.synth.export import Export
+
+GEMM = "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN"
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def _report(name: str = "step.sqlite", **changes: Any) -> Path:
+    export = Export(**changes).session(utc_epoch_ns=1_779_630_014_975_716_426).host("node1")
+    export.environment("WANDB_API_KEY", "sk-secret").nvtx(0, 60_000, "loop")
+    export.kernel(10_000, 40_000, GEMM).kernel(50_000, 90_000, "my_kernel")
+    return export.write(Path(name))
+
+
+def _run_json(*arguments: str) -> dict[str, Any]:
+    assert main(["analyze", *arguments, "--json", "out.json", "--force", "-q"]) == 0
+    document: dict[str, Any] = json.loads(Path("out.json").read_text())
+    return document
+
+
+def test_the_page_lies_in_the_working_folder_and_its_path_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    _report()
+
+    assert main(["analyze", "step.sqlite"]) == 0
+
+    output = capsys.readouterr().out
+    assert output.splitlines()[-1] == "Page: step.nsysan.html"
+    assert len(output.splitlines()) <= 40
+    assert sorted(path.name for path in Path().iterdir()) == ["step.nsysan.html", "step.sqlite"]
+
+
+def test_json_alone_writes_no_page() -> None:
+    _report()
+
+    assert main(["analyze", "step.sqlite", "--json", "run.json"]) == 0
+
+    assert sorted(path.name for path in Path().iterdir()) == ["run.json", "step.sqlite"]
+
+
+def test_json_and_page_are_both_written_when_both_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    _report()
+
+    assert main(["analyze", "step.sqlite", "--json", "run.json", "-o", "page.html", "-q"]) == 0
+
+    assert capsys.readouterr().out == "Page: page.html\nRun: run.json\n"
+
+
+def test_json_to_stdout_is_nothing_but_json(capsys: pytest.CaptureFixture[str]) -> None:
+    _report()
+
+    assert main(["analyze", "step.sqlite", "--json", "-"]) == 0
+
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["schema_version"] == 1
+    assert captured.err == ""
+    assert [path.name for path in Path().iterdir()] == ["step.sqlite"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "window"),
+    [
+        ((), (10_000, 90_000)),
+        (("--from", "20us"), (20_000, 90_000)),
+        (("--to", "0.00006"), (10_000, 60_000)),
+        (("--from", "20000ns", "--to", "0.06ms"), (20_000, 60_000)),
+        (("--range", "loop"), (0, 60_000)),
+    ],
+)
+def test_window_options(arguments: tuple[str, ...], window: tuple[int, int]) -> None:
+    _report()
+
+    (gpu,) = _run_json("step.sqlite", *arguments)["gpus"]
+
+    assert (gpu["window_start_ns"], gpu["window_end_ns"]) == window
+    assert sum(gpu["time"].values()) == window[1] - window[0]
+
+
+def _complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    before = sorted(path.name for path in Path().iterdir())
+    code = main(["analyze", *arguments])
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert sorted(path.name for path in Path().iterdir()) == before
+    return code, captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence", "hint"),
+    [
+        (("--gpu", "7"), "There is no GPU '7' in this run.", "GPUs here: gpu0 (unnamed)."),
+        (("--range", "epoch"), "step.sqlite holds no NVTX range 'epoch'.", "Most frequent ranges here: loop."),
+        (("--range", "loop/1"), "step.sqlite holds no NVTX range 'loop/1'.", "Most frequent ranges here: loop."),
+        (("--range", "loop", "--to", "1"), "--range gives both ends of the window", "Leave out"),
+        (("--from", "2", "--to", "1"), "The window ends at 1.000000000s", "Give --from a time before --to."),
+        (("--from", "5"), "No GPU work lies in the window asked for.", "There is GPU work from 0.000010000s"),
+        (("--only", "nothing"), "There is no analysis 'nothing'.", "Analyses: baseline, copy_summary, gpu_time"),
+        (("--from", "soon"), "'soon' is no time; write 12.5s, 800ms, 30us or 1500ns.", ""),
+        (("--from", "0.5ns"), "'0.5ns' is finer than a nanosecond.", ""),
+        (("--fail-on", "much"), "'much' is not one of", ""),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_the_next_step(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], sentence: str, hint: str
+) -> None:
+    _report()
+
+    code, complaint = _complaint(capsys, "step.sqlite", *arguments)
+
+    assert code == 2
+    assert sentence in complaint
+    assert hint in complaint
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda _path: None, "no such file"),
+        (lambda path: path.write_bytes(b""), "empty"),
+        (lambda path: path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"x" * 50), "PNG"),
+        (lambda path: path.write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"), "LFS"),
+        (lambda path: path.mkdir(), "holds no report"),
+    ],
+)
+def test_what_is_no_report_is_refused(capsys: pytest.CaptureFixture[str], make: Any, sentence: str) -> None:
+    make(Path("bad.sqlite"))
+
+    code, complaint = _complaint(capsys, "bad.sqlite")
+
+    assert code == 2
+    assert sentence.lower() in complaint.lower()
+    assert len(complaint.splitlines()) >= 2  # T17: the sentence, and what to do next
+
+
+def test_a_foreign_file_is_replaced_only_by_force(capsys: pytest.CaptureFixture[str]) -> None:
+    _report()
+    Path("notes.html").write_text("mine")
+
+    assert main(["analyze", "step.sqlite", "-o", "notes.html", "--json", "run.json"]) == 2
+    assert "notes.html is there and was not written by nsysan." in capsys.readouterr().err
+    assert Path("notes.html").read_text() == "mine"
+    assert not Path("run.json").exists()
+
+    assert main(["analyze", "step.sqlite", "-o", "notes.html", "--force"]) == 0
+    assert main(["analyze", "step.sqlite", "-o", "notes.html"]) == 0
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_an_input_is_never_written_over(force: tuple[str, ...]) -> None:
+    before = _report().read_bytes()
+    Path("link.html").symlink_to("step.sqlite")
+
+    for target in ("step.sqlite", "link.html"):
+        assert main(["analyze", "step.sqlite", "-o", target, *force]) == 2
+
+    assert Path("step.sqlite").read_bytes() == before
+
+
+def test_a_place_that_cannot_be_written_leaves_nothing_behind(capsys: pytest.CaptureFixture[str]) -> None:
+    _report()
+
+    assert main(["analyze", "step.sqlite", "--json", "run.json", "-o", "missing/page.html"]) == 2
+
+    assert "Cannot write missing/page.html" in capsys.readouterr().err
+    assert [path.name for path in Path().iterdir()] == ["step.sqlite"]
+
+
+@pytest.mark.parametrize(("threshold", "code"), [("info", 1), ("warning", 1), ("critical", 0)])
+def test_fail_on_judges_after_writing(threshold: str, code: int) -> None:
+    _report()  # 40 of 70 µs of kernel time are unclassified: a warning
+
+    assert main(["analyze", "step.sqlite", "--json", "run.json", "--fail-on", threshold]) == code
+
+    assert Path("run.json").exists()
+
+
+def test_a_trace_without_gpu_work_is_fine_unless_it_must_be_judged(capsys: pytest.CaptureFixture[str]) -> None:
+    Export().nvtx(0, 10, "step").write(Path("cpu.sqlite"))
+
+    assert main(["analyze", "cpu.sqlite", "-q"]) == 0
+    assert main(["analyze", "cpu.sqlite", "-q", "--fail-on", "info"]) == 5
+    assert "the trace holds no GPU work" in capsys.readouterr().err
+
+
+def test_only_runs_what_was_asked_for() -> None:
+    _report()
+
+    document = _run_json("step.sqlite", "--only", "kernel_summary")
+
+    assert "kernels" in document
+    assert "gpus" not in document
+    assert {entry["id"]: entry["reason"] for entry in document["skipped"]} == dict.fromkeys(
+        ("baseline", "copy_summary", "gpu_time", "idle_gaps"), "not asked for with --only"
+    )
+
+
+def test_hash_is_that_of_the_whole_file() -> None:
+    path = _report()
+
+    (report,) = _run_json("step.sqlite", "--hash")["reports"]
+
+    assert report["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert _run_json("step.sqlite")["reports"][0]["sha256"] is None
+
+
+def test_identity_is_kept_only_when_asked_for_and_secrets_never() -> None:
+    _report()
+
+    without, kept = _run_json("step.sqlite"), _run_json("step.sqlite", "--keep-identity")
+
+    assert without["provenance"]["identity"] is None
+    assert kept["provenance"]["identity"][0]["host"] == "node1"
+    assert "node1" not in json.dumps(without)
+    assert "sk-secret" not in json.dumps(kept)
+
+
+def test_epochs_beyond_the_integers_of_javascript_survive() -> None:
+    _report()
+
+    assert _run_json("step.sqlite")["reports"][0]["session_start_utc_ns"] == "1779630014975716426"  # C69
+
+
+def test_the_order_of_rows_changes_no_byte() -> None:
+    def document(seed: int | None) -> dict[str, Any]:
+        export = Export().session(utc_epoch_ns=1)
+        for start_ns in range(1000, 9000, 500):
+            export.kernel(start_ns, start_ns + 300, f"k{start_ns % 3}", stream=start_ns % 2, correlation=start_ns)
+            export.copy(start_ns + 100, start_ns + 350, 64, kind=1 + start_ns % 2, correlation=start_ns + 1)
+        export.write(Path("rows.sqlite"), shuffle_seed=seed)
+        found = _run_json("rows.sqlite")
+        return {key: value for key, value in found.items() if key not in {"created_utc", "reports"}}
+
+    assert json.dumps(document(None)) == json.dumps(document(1)) == json.dumps(document(2))  # C77
+
+
+def test_two_runs_give_the_same_bytes() -> None:
+    _report()
+    page = Path("step.nsysan.html")
+
+    documents, pages = [], []
+    for _ in range(2):
+        documents.append({**_run_json("step.sqlite"), "created_utc": ""})
+        assert main(["analyze", "step.sqlite", "-q"]) == 0
+        pages.append(page.read_bytes().replace(documents[-1]["created_utc"].encode(), b""))
+
+    assert documents[0] == documents[1]
+
+
+def test_the_same_content_twice_is_one_report_and_a_note() -> None:
+    path = _report()
+    Path("copy.sqlite").write_bytes(path.read_bytes())
+
+    document = _run_json("step.sqlite", "copy.sqlite")
+
+    assert [report["name"] for report in document["reports"]] == ["step.sqlite"]
+    assert [note["id"] for note in document["notes"]] == ["same_content"]
+
+
+def test_a_folder_is_its_reports_in_natural_order() -> None:
+    Path("ranks").mkdir()
+    for rank in (10, 9):
+        Export().kernel(0, 10 + rank, GEMM).write(Path(f"ranks/rank{rank}.sqlite"))
+    Path("ranks/rank9.nsys-rep").write_bytes(b"the report beside its export")
+
+    assert [report["name"] for report in _run_json("ranks")["reports"]] == ["rank9.sqlite", "rank10.sqlite"]
+
+
+def test_sixty_thousand_character_names_keep_the_page_small() -> None:
+    export = Export()
+    for index in range(1000):
+        export.kernel(index * 10, index * 10 + 5, "x" * 60_000 + str(index % 2))
+    export.write(Path("long.sqlite"))
+
+    assert main(["analyze", "long.sqlite", "-q"]) == 0
+
+    page = Path("long.nsysan.html").read_text()
+    assert len(page) < 500_000  # C68
+    assert "x" * (DISPLAY_LIMIT + 1) not in page
+
+
+def test_a_bug_is_one_sentence_and_exit_4(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    _report()
+    monkeypatch.setattr("nsysan.pipeline.analyze.build_job", lambda *_: 1 / 0)
+
+    assert main(["analyze", "step.sqlite"]) == 4
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+    monkeypatch.setenv("NSYSAN_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        main(["analyze", "step.sqlite"])
+
+
+def test_the_command_alone_says_what_it_can_do(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert main(["--help"]) == 0
+    assert main(["analyze", "--help"]) == 0
+
+    assert "analyze" in capsys.readouterr().out
+
+
+def test_rights_of_new_files_follow_the_umask() -> None:
+    _report()
+    old = os.umask(0o027)
+    try:
+        assert main(["analyze", "step.sqlite", "-q"]) == 0
+    finally:
+        os.umask(old)
+
+    assert Path("step.nsysan.html").stat().st_mode & 0o777 == 0o640

@@ -1,0 +1,105 @@
+"""The rules about the trace itself, and the contract every rule keeps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nsysan.findings.registry import Rule, rules
+from nsysan.model.findings import BottleneckClass, ClassState, ClassVerdict, Diagnosis, Evidence, Finding, Severity
+from nsysan.model.results import ResultSet
+from nsysan.pipeline.registries import result_types
+from nsysan.synth.export import Export
+from tests.runs import analyze_exports
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GEMM = "ampere_sgemm_128x64_tn"
+
+
+@pytest.mark.parametrize("names", [("ncclKernel_AllReduce_RING_LL_Sum_float",), ("allreduce_fusion_kernel(int)",)])
+def test_two_gpus_that_communicate_are_no_finding(tmp_path: Path, names: tuple[str]) -> None:
+    export = Export().kernel(0, 10, GEMM).kernel(0, 10, GEMM, device=1).kernel(5, 20, *names)
+
+    assert analyze_exports(tmp_path, export).findings == ()
+
+
+def test_two_gpus_without_communication_are_a_warning(tmp_path: Path) -> None:
+    # C23: a renamed library must not look like a job that never communicates
+    export = Export().kernel(0, 10, GEMM).kernel(0, 10, GEMM, device=1)
+
+    assert analyze_exports(tmp_path, export).findings == (
+        Finding(
+            id="no_communication",
+            bottleneck_class=None,
+            cause=None,
+            severity=Severity.WARNING,
+            title="2 GPUs, but no communication between them was recognised",
+            recoverable_ns=None,
+            evidence=(Evidence("No kernel or copy of any GPU belongs to a known communication family.", "gpu_time"),),
+            advice=("If these GPUs do train together, look for their collectives among the unclassified kernels.",),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("own_ns", "found"),
+    [
+        (1, []),
+        (2, [(Severity.INFO, "2.0 % of kernel time has no known class and counts as compute")]),
+        (50, [(Severity.WARNING, "50.0 % of kernel time has no known class and counts as compute")]),
+    ],
+)
+def test_unclassified_kernels_matter_by_their_share(
+    tmp_path: Path, own_ns: int, found: list[tuple[Severity, str]]
+) -> None:
+    export = Export().kernel(0, 100 - own_ns, GEMM).kernel(100 - own_ns, 100, "my_kernel")  # C37
+
+    findings = analyze_exports(tmp_path, export).findings
+
+    assert [(finding.severity, finding.title) for finding in findings] == found
+
+
+@pytest.mark.parametrize(("graph_ns", "severity"), [(1, Severity.INFO), (2, Severity.WARNING), (95, Severity.WARNING)])
+def test_graphs_recorded_whole_ask_for_node_tracing(tmp_path: Path, graph_ns: int, severity: Severity) -> None:
+    export = Export().graph(0, graph_ns).kernel(graph_ns, 100, GEMM)
+
+    (finding,) = analyze_exports(tmp_path, export).findings
+
+    assert (finding.id, finding.severity) == ("opaque_graphs", severity)
+    assert "--cuda-graph-trace=node" in finding.advice[0]  # C51
+
+
+def test_left_out_records_are_counted_over_all_devices(tmp_path: Path) -> None:
+    export = Export().kernel(1, 10, GEMM).kernel(0, 0, GEMM).kernel(9, 3, GEMM).kernel(0, 0, GEMM)
+
+    (finding,) = analyze_exports(tmp_path, export).findings
+
+    assert finding.title == "3 GPU records left out"
+    assert finding.evidence == (Evidence("Left out: 1 negative length, 2 without time.", "gpu_time"),)
+
+
+def test_without_steps_there_is_no_verdict(tmp_path: Path) -> None:
+    diagnosis = analyze_exports(tmp_path, Export().kernel(0, 10, GEMM)).diagnosis
+
+    unknown = ClassVerdict(ClassState.UNKNOWN, None, None)
+    assert diagnosis == Diagnosis(None, diagnosis.why, dict.fromkeys(BottleneckClass, unknown))
+    assert "the window may include start-up" in (diagnosis.why or "")
+
+
+@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.id)
+def test_every_rule_is_silent_without_results(rule: Rule) -> None:
+    assert list(rule.find(ResultSet({}))) == []
+
+
+def test_evidence_names_results_that_exist(tmp_path: Path) -> None:
+    export = Export().kernel(0, 0, GEMM).graph(0, 50).kernel(50, 100, "mine").kernel(0, 9, GEMM, device=1)
+    export.copy(0, 1000, 10**9)
+
+    findings = analyze_exports(tmp_path, export).findings
+
+    assert {finding.id for finding in findings} == {rule.id for rule in rules()}
+    sources = {evidence.source for finding in findings for evidence in finding.evidence}
+    assert sources <= {result_type.id for result_type in result_types()}
