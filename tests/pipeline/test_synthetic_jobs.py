@@ -1,0 +1,43 @@
+"""What nsysan finds in simulated jobs is what the simulation says is true, in every schema and layout."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from nsysan.analysis.gpu_time import DeviceTimes, GpuTime
+from nsysan.pipeline.analyze import AnalyzeOptions, analyze
+from nsysan.synth.generate import Generated, Request, generate
+from nsysan.synth.placement import Layout
+from nsysan.synth.scenario import Scenario, all_scenarios
+from nsysan.synth.schema import RELEASES
+from nsysan.synth.truth import RankTruth
+from tests.runs import result_of
+
+
+def _figures(found: DeviceTimes | RankTruth) -> dict[str, object]:
+    names = ("pid", "device_id", "window_start_ns", "window_end_ns", "time", "idle_gap_count", "longest_idle_gap_ns")
+    return {name: getattr(found, name) for name in names}
+
+
+def _written(folder: Path, generated: Generated) -> list[Path]:
+    return [export.write(folder / name) for name, export in generated.exports.items()]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "schema", "layout"),
+    list(product(all_scenarios(), RELEASES, Layout)),
+    ids=lambda value: str(getattr(value, "name", value)),
+)
+def test_the_partition_is_the_truth(tmp_path: Path, scenario: Scenario, schema: str, layout: Layout) -> None:
+    generated = generate(Request(scenario=scenario, rank_count=3, step_count=3, schema=schema, layout=layout))
+
+    run = analyze(_written(tmp_path, generated), AnalyzeOptions())
+
+    gpu_time = result_of(run, GpuTime)
+    files = [report.name for report in run.reports]
+    found = {(files[device.report], device.pid, device.device_id): _figures(device) for device in gpu_time.devices}
+    assert found == {(rank.file, rank.pid, rank.device_id): _figures(rank) for rank in generated.truth.ranks}
+    assert len(gpu_time.gpus) == 3
