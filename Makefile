@@ -44,6 +44,7 @@ bench: $(VENV)/dev.stamp ## time nsysan beside nsys, pandas and a plain read of 
 	$(BIN)/python benchmarks/read_and_partition.py $(ARGS)
 
 dist: $(VENV)/dev.stamp ## build the wheel and the source distribution into dist/
+	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
 
 clean: ## remove what make made
@@ -58,7 +59,8 @@ $(VENV)/pip.stamp:
 	@touch $@
 
 $(VENV)/nsysan.stamp: $(VENV)/pip.stamp pyproject.toml setup.py nsysan/__init__.py
-	$(PIP) install --quiet --editable .
+	@# setuptools has a warning for every editable install, with nothing to be done about it
+	PYTHONWARNINGS=ignore $(PIP) install --quiet --editable .
 	@touch $@
 
 $(VENV)/test.stamp: $(VENV)/nsysan.stamp
