@@ -1,4 +1,7 @@
-"""The true partition of a GPU's window: a plain event sweep, written apart from the one that is tested against it."""
+"""The true partition of a GPU's window: a plain event sweep, written apart from the one that is tested against it.
+
+Every work of a simulation that is recorded takes some time.
+"""
 
 from __future__ import annotations
 

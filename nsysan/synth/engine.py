@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nsysan.synth.host import Host, Machine
-from nsysan.synth.program import Step
+from nsysan.synth.program import Action
 from nsysan.synth.simulation import Simulation
 from nsysan.synth.streams import Gpus
 
 
-def simulate(programs: Sequence[Sequence[Step]], machine: Machine | None = None) -> Simulation:
+def simulate(programs: Sequence[Sequence[Action]], machine: Machine | None = None) -> Simulation:
     """Run ``programs``, one a rank, all from time 0.
 
     Kernels that run together on a GPU do not slow each other down. Raises ValueError where the ranks wait for each

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import chain
 
 from nsysan.synth.program import (
+    Action,
     HostWork,
     Launch,
     PlainCall,
     Pop,
     Push,
     RecordEvent,
-    Step,
     Synchronize,
     TaskKind,
     WaitEvent,
@@ -42,7 +42,7 @@ class Machine:
 class Host:
     """One rank's thread. ``run`` is its life: it yields whenever it waits for something other ranks decide."""
 
-    def __init__(self, rank: int, program: Sequence[Step], gpus: Gpus, machine: Machine) -> None:
+    def __init__(self, rank: int, program: Sequence[Action], gpus: Gpus, machine: Machine) -> None:
         self._rank = rank
         self._program = program
         self._gpus = gpus
@@ -64,26 +64,26 @@ class Host:
 
     def run(self) -> Generator[None]:
         """Run the program to its end."""
-        for step in self._program:
-            match step:
+        for action in self._program:
+            match action:
                 case HostWork():
-                    self._pass(step.duration_ns, step.cause)
+                    self._pass(action.duration_ns, action.cause)
                 case Push():
-                    self._open_ranges.append((self._now_ns, step))
+                    self._open_ranges.append((self._now_ns, action))
                 case Pop():
                     self._close_range()
                 case PlainCall():
-                    self._call(step.name, self._now_ns + step.duration_ns, step.cause)
+                    self._call(action.name, self._now_ns + action.duration_ns, action.cause)
                 case RecordEvent():
-                    self._events[step.event] = self._frontier(step.stream_id)
-                    self._call("cudaEventRecord_v3020", self._now_ns + step.duration_ns, None)
+                    self._events[action.event] = self._frontier(action.stream_id)
+                    self._call("cudaEventRecord_v3020", self._now_ns + action.duration_ns, None)
                 case WaitEvent():
-                    self._frontiers[step.stream_id] = self._frontier(step.stream_id) + self._events[step.event]
-                    self._call("cudaStreamWaitEvent_v3020", self._now_ns + step.duration_ns, None)
+                    self._frontiers[action.stream_id] = self._frontier(action.stream_id) + self._events[action.event]
+                    self._call("cudaStreamWaitEvent_v3020", self._now_ns + action.duration_ns, None)
                 case Synchronize():
-                    yield from self._synchronize(step)
+                    yield from self._synchronize(action)
                 case Launch():
-                    yield from self._launch(step)
+                    yield from self._launch(action)
 
     def timeline(self) -> RankTimeline:
         """What the rank did, once every rank has finished."""
@@ -109,24 +109,23 @@ class Host:
         self._now_ns = end_ns
         return call
 
-    def _synchronize(self, step: Synchronize) -> Generator[None]:
-        whole_device = step.stream_id is None
-        frontiers = self._frontiers.values() if step.stream_id is None else [self._frontier(step.stream_id)]
+    def _synchronize(self, action: Synchronize) -> Generator[None]:
+        stream_id = action.stream_id
+        frontiers = self._frontiers.values() if stream_id is None else [self._frontier(stream_id)]
         drained_ns = yield from _last_end(list(chain.from_iterable(frontiers)))
-        end_ns = max(self._now_ns + step.duration_ns, drained_ns + self._machine.wake_up_ns)
-        self._call(
-            "cudaDeviceSynchronize_v3020" if whole_device else "cudaStreamSynchronize_v3020", end_ns, "host_sync"
-        )
+        end_ns = max(self._now_ns + action.duration_ns, drained_ns + self._machine.wake_up_ns)
+        name = "cudaDeviceSynchronize_v3020" if stream_id is None else "cudaStreamSynchronize_v3020"
+        self._call(name, end_ns, "host_sync")
 
-    def _launch(self, step: Launch) -> Generator[None]:
-        issued_ns = max(self._now_ns + step.duration_ns, (yield from self._room_in_queue()))
+    def _launch(self, action: Launch) -> Generator[None]:
+        issued_ns = max(self._now_ns + action.duration_ns, (yield from self._room_in_queue()))
         earliest_start_ns = issued_ns + self._machine.handover_ns
-        work = PendingWork(self._rank, step.stream_id, step.task, earliest_start_ns)
+        work = PendingWork(self._rank, action.stream_id, action.task, earliest_start_ns)
         self._queue.append(work)
-        self._gpus.launch(work, self._frontier(step.stream_id))
-        self._frontiers[step.stream_id] = (work,)
-        end_ns = (yield from _last_end([work])) + self._machine.wake_up_ns if step.blocking else issued_ns
-        self._launched.append((work, self._call(step.name, end_ns, _cause(step, end_ns - self._now_ns))))
+        self._gpus.launch(work, self._frontier(action.stream_id))
+        self._frontiers[action.stream_id] = (work,)
+        end_ns = (yield from _last_end([work])) + self._machine.wake_up_ns if action.blocking else issued_ns
+        self._launched.append((work, self._call(action.name, end_ns, _cause(action, end_ns - self._now_ns))))
 
     def _room_in_queue(self) -> Waiting:
         """When the queue has room for one more task."""
@@ -147,11 +146,11 @@ def _last_end(works: Iterable[PendingWork]) -> Waiting:
     return latest_ns
 
 
-def _cause(step: Launch, duration_ns: int) -> str | None:
+def _cause(action: Launch, duration_ns: int) -> str | None:
     """What holds the thread up in a launch call, if anything does."""
     is_long = duration_ns > LONG_CALL_NS
-    if step.task.kind is TaskKind.COPY:
-        return "blocking_copy" if step.blocking or is_long else None
+    if action.task.kind is TaskKind.COPY:
+        return "blocking_copy" if action.blocking or is_long else None
     return "slow_launch" if is_long else None
 
 

@@ -117,7 +117,7 @@ class Synchronize:
     duration_ns: int = 2_000
 
 
-Step = HostWork | Push | Pop | Launch | PlainCall | RecordEvent | WaitEvent | Synchronize
+Action = HostWork | Push | Pop | Launch | PlainCall | RecordEvent | WaitEvent | Synchronize
 
 
 def kernel(name: str, duration_ns: int, activity: Activity = Activity.COMPUTE) -> Task:

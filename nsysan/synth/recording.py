@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Sequence
 from typing import TypedDict
 
 from nsysan.synth.export import Export
@@ -21,14 +22,26 @@ class _Where(TypedDict):
     correlation: int
 
 
-def record(simulation: Simulation, places: Iterable[Placement], schema: str) -> dict[str, Export]:
-    """The exports by file name; ranks that share a file are processes of one report."""
+def record(simulation: Simulation, places: Sequence[Placement], schema: str) -> dict[str, Export]:
+    """The exports by file name; ranks that share a file are processes of one report.
+
+    Where nsys launched the rank itself, not a launcher of all ranks, the environment it recorded is that rank's.
+    """
     exports: dict[str, Export] = {}
+    ranks_in = Counter(place.file for place in places)
     for place in places:
         export = exports.setdefault(place.file, Export(schema).host(place.host))
+        if ranks_in[place.file] == 1:
+            _add_environment(export, place, len(places))
         _add_gpu(export, place)
         _add_rank(export, place, simulation.ranks[place.rank])
     return exports
+
+
+def _add_environment(export: Export, place: Placement, rank_count: int) -> None:
+    export.environment("RANK", str(place.rank))
+    export.environment("LOCAL_RANK", str(place.gpu_id))
+    export.environment("WORLD_SIZE", str(rank_count))
 
 
 def _add_gpu(export: Export, place: Placement) -> None:

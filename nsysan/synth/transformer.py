@@ -6,7 +6,7 @@ over the ranks on a second stream while the backward goes on, and updates the we
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nsysan.model.kernels import Collective
@@ -18,13 +18,13 @@ from nsysan.synth.knobs import Knobs
 from nsysan.synth.program import (
     DEVICE_TO_HOST,
     HOST_TO_DEVICE,
+    Action,
     HostWork,
     Launch,
     Pop,
     Push,
     RecordEvent,
     Rendezvous,
-    Step,
     Synchronize,
     Task,
     WaitEvent,
@@ -93,11 +93,11 @@ class Job:
         """The sizes of each layer."""
         return Layer(self.knobs.token_count, self.knobs.hidden_size)
 
-    def programs(self) -> list[list[Step]]:
+    def programs(self) -> list[list[Action]]:
         """The program of each rank."""
         return [list(self._program(rank)) for rank in range(self.rank_count)]
 
-    def _program(self, rank: int) -> Iterator[Step]:
+    def _program(self, rank: int) -> Iterator[Action]:
         for step in range(self.step_count):
             yield from TrainingStep(self, rank, step).program()
         yield Synchronize()
@@ -121,7 +121,7 @@ class TrainingStep:
         self._times = KernelTimes(f"{job.seed}/{rank}/{step}")
         self._operator_count = 10_000 * step
 
-    def program(self) -> Iterator[Step]:
+    def program(self) -> Iterator[Action]:
         """The whole step, inside its marker."""
         yield Push(f"step {self._step}")
         yield from self._fetch_batch()
@@ -130,15 +130,15 @@ class TrainingStep:
         yield from _in_range(OPTIMIZER_RANGE, self._optimizer())
         yield Pop()
 
-    def _fetch_batch(self) -> Iterator[Step]:
+    def _fetch_batch(self) -> Iterator[Action]:
         loading = HostWork(self._times.of_host(self._knobs.loader_ns), "data_loading")
-        yield from _in_range(LOADER_RANGE, iter((loading,)))
+        yield from _in_range(LOADER_RANGE, [loading])
         size_bytes = 8 * self._knobs.token_count
         for _ in ("tokens", "labels"):
             batch = copy(HOST_TO_DEVICE, size_bytes, self._times.host_copy(size_bytes))
             yield from self._operator("aten::copy_", batch, COPY_CALL)
 
-    def _forward(self) -> Iterator[Step]:
+    def _forward(self) -> Iterator[Action]:
         layer = self._job.layer
         yield from self._memory_bound("aten::embedding", kernels.EMBEDDING, 2 * layer.activation_bytes)
         for _ in range(self._knobs.layer_count):
@@ -146,7 +146,7 @@ class TrainingStep:
             yield from self._log()
         yield from self._memory_bound("aten::nll_loss_forward", kernels.LOSS, layer.activation_bytes)
 
-    def _forward_layer(self, layer: Layer) -> Iterator[Step]:
+    def _forward_layer(self, layer: Layer) -> Iterator[Action]:
         query, output, up, down = layer.gemms
         size_bytes = layer.activation_bytes
         yield from self._memory_bound("aten::native_layer_norm", kernels.LAYER_NORM, 2 * size_bytes)
@@ -160,14 +160,14 @@ class TrainingStep:
         yield from self._gemm(down)
         yield from self._memory_bound("aten::add", kernels.ADD, 3 * size_bytes)
 
-    def _backward(self) -> Iterator[Step]:
+    def _backward(self) -> Iterator[Action]:
         for index in reversed(range(self._knobs.layer_count)):
             yield from self._backward_layer(self._job.layer)
             yield from self._log()
             if self._job.rank_count > 1:
                 yield from self._reduce_gradients(index)
 
-    def _backward_layer(self, layer: Layer) -> Iterator[Step]:
+    def _backward_layer(self, layer: Layer) -> Iterator[Action]:
         query, output, up, down = layer.gemms
         size_bytes = layer.activation_bytes
         yield from self._gemm_backward(down)
@@ -179,7 +179,7 @@ class TrainingStep:
         yield from self._gemm_backward(query)
         yield from self._memory_bound("aten::native_layer_norm_backward", kernels.LAYER_NORM_BACKWARD, 3 * size_bytes)
 
-    def _reduce_gradients(self, layer_index: int) -> Iterator[Step]:
+    def _reduce_gradients(self, layer_index: int) -> Iterator[Action]:
         key = f"step {self._step} layer {layer_index}"
         yield RecordEvent(f"gradients of {key}", MAIN_STREAM)
         yield WaitEvent(f"gradients of {key}", COMMUNICATION_STREAM)
@@ -188,7 +188,7 @@ class TrainingStep:
         yield Launch(GEMM_CALL, self._knobs.launch_ns, COMMUNICATION_STREAM, reduction)
         yield Pop()
 
-    def _optimizer(self) -> Iterator[Step]:
+    def _optimizer(self) -> Iterator[Action]:
         yield RecordEvent(f"step {self._step} reduced", COMMUNICATION_STREAM)
         yield WaitEvent(f"step {self._step} reduced", MAIN_STREAM)
         parameter_count = self._job.layer.parameter_count
@@ -199,7 +199,7 @@ class TrainingStep:
             moved_bytes = _OPTIMIZER_BYTES_PER_PARAMETER * parameter_count
             yield from self._memory_bound("aten::_fused_adamw_", kernels.ADAM, moved_bytes)
 
-    def _log(self) -> Iterator[Step]:
+    def _log(self) -> Iterator[Action]:
         if not self._knobs.logs_each_layer:
             return
         if self._knobs.reads_back:
@@ -207,24 +207,24 @@ class TrainingStep:
             yield Synchronize(MAIN_STREAM)
         yield HostWork(self._times.of_host(self._knobs.logging_ns))
 
-    def _gemm(self, shape: GemmShape) -> Iterator[Step]:
+    def _gemm(self, shape: GemmShape) -> Iterator[Action]:
         duration_ns = self._times.gemm(shape, self._knobs.gemm_efficiency)
         task = gemm_kernel(kernels.GEMM, duration_ns, shape)
         yield from self._operator("aten::mm", task, GEMM_CALL, sizes=shape.sizes)
 
-    def _gemm_backward(self, shape: GemmShape) -> Iterator[Step]:
+    def _gemm_backward(self, shape: GemmShape) -> Iterator[Action]:
         """The gradients of the input and of the weights."""
         yield from self._gemm(GemmShape(shape.m, shape.k, shape.n))
         yield from self._gemm(GemmShape(shape.k, shape.n, shape.m))
 
-    def _attention(self, operator: str, name: str, passes: float) -> Iterator[Step]:
+    def _attention(self, operator: str, name: str, passes: float) -> Iterator[Action]:
         duration_ns = self._times.attention(self._knobs.token_count, self._knobs.hidden_size, passes)
         yield from self._operator(operator, kernel(name, duration_ns), KERNEL_CALL)
 
-    def _memory_bound(self, operator: str, name: str, moved_bytes: float) -> Iterator[Step]:
+    def _memory_bound(self, operator: str, name: str, moved_bytes: float) -> Iterator[Action]:
         yield from self._operator(operator, kernel(name, self._times.memory(moved_bytes)), KERNEL_CALL)
 
-    def _operator(self, name: str, task: Task, call: str, *, sizes: str = "") -> Iterator[Step]:
+    def _operator(self, name: str, task: Task, call: str, *, sizes: str = "") -> Iterator[Action]:
         """A PyTorch operator: its range, the framework's own work, and the launch."""
         self._operator_count += 1
         described = f", sizes = {sizes}" if sizes else ""
@@ -234,7 +234,7 @@ class TrainingStep:
         yield Pop()
 
 
-def _in_range(text: str, steps: Iterator[Step]) -> Iterator[Step]:
+def _in_range(text: str, actions: Iterable[Action]) -> Iterator[Action]:
     yield Push(text)
-    yield from steps
+    yield from actions
     yield Pop()

@@ -1,0 +1,201 @@
+"""Every scenario shows its cause, its truth adds up, and its files hold what was simulated."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from nsysan.model.errors import UsageError
+from nsysan.model.findings import BottleneckClass
+from nsysan.synth.files import write
+from nsysan.synth.generate import Generated, Request, generate
+from nsysan.synth.placement import Layout
+from nsysan.synth.scenario import Scenario, all_scenarios, find_scenario
+from nsysan.synth.truth import RankTruth, Recoverable, Truth, decode_truth, encode_truth
+
+SCENARIOS = all_scenarios()
+EACH_SCENARIO = pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+
+
+def small(scenario: str, **options: object) -> Generated:
+    return generate(Request(scenario=find_scenario(scenario), rank_count=2, step_count=3, **options))  # type: ignore[arg-type]  # the request's own fields
+
+
+def truth_of(scenario: str) -> Truth:
+    return small(scenario).truth
+
+
+def frac(rank: RankTruth, part_ns: int) -> float:
+    return part_ns / rank.time.window_ns
+
+
+def test_these_scenarios_are_there() -> None:
+    assert {scenario.name: scenario.bottleneck_class for scenario in SCENARIOS} == {
+        "communication_bound": BottleneckClass.COMMUNICATION,
+        "compute_bound": BottleneckClass.COMPUTE,
+        "compute_sound": None,
+        "data_bound": BottleneckClass.DATA,
+        "healthy": None,
+        "launch_bound": BottleneckClass.SCHEDULING,
+        "sync_bound": BottleneckClass.SCHEDULING,
+    }
+
+
+@EACH_SCENARIO
+def test_the_truth_adds_up(scenario: Scenario) -> None:
+    for rank in truth_of(scenario.name).ranks:
+        assert rank.time.window_ns == rank.window_end_ns - rank.window_start_ns
+        assert sum(rank.idle_causes.values()) == rank.time.idle_ns
+        assert [step.marker for step in rank.steps] == ["step 0", "step 1"]
+        assert rank.steps[0].end_ns == rank.steps[1].start_ns
+
+
+@EACH_SCENARIO
+def test_taking_the_cause_away_is_worth_it_only_where_there_is_one(scenario: Scenario) -> None:
+    recoverable = truth_of(scenario.name).recoverable
+    if scenario.cause is None:
+        assert (recoverable.recoverable_ns or 0) < 0.02 * recoverable.mean_step_ns
+    else:
+        assert recoverable.mean_step_without_ns is not None
+        assert recoverable.recoverable_ns == recoverable.mean_step_ns - recoverable.mean_step_without_ns
+        assert recoverable.recoverable_ns > 0.1 * recoverable.mean_step_ns
+
+
+def test_a_healthy_gpu_computes() -> None:
+    for rank in truth_of("healthy").ranks:
+        assert frac(rank, rank.time.compute_only_ns + rank.time.overlapped_ns) > 0.98
+
+
+def test_a_data_bound_step_takes_as_long_as_loading_its_batch() -> None:
+    truth = truth_of("data_bound")
+
+    loader_ns = find_scenario("data_bound").knobs.loader_ns
+    assert truth.recoverable.mean_step_ns == pytest.approx(loader_ns, rel=0.05)
+    for rank in truth.ranks:
+        assert rank.idle_causes["data_loading_ns"] > 0.99 * rank.time.idle_ns
+
+
+def test_what_a_communication_bound_job_can_win_is_what_is_exposed() -> None:
+    truth = truth_of("communication_bound")
+
+    exposed_per_step_ns = max(rank.time.exposed_communication_ns for rank in truth.ranks) / 3
+    assert truth.recoverable.recoverable_ns == pytest.approx(exposed_per_step_ns, rel=0.02)
+
+
+def test_an_all_reduce_takes_its_bytes_over_the_bus() -> None:
+    # a layer has 9.5 x 4096^2 weights of 2 bytes; 2 ranks: factor 2 (n - 1) / n = 1; 15 GB/s
+    size_bytes = 2 * 19 * 4096**2 // 2
+
+    collectives = truth_of("communication_bound").collectives
+
+    assert {(run.size_bytes, run.transfer_ns) for run in collectives} == {(size_bytes, round(size_bytes / 15))}
+    assert len(collectives) == 3 * 4
+    assert all(min(run.wait_by_rank_ns) == 0 for run in collectives)
+
+
+def test_gemms_run_at_half_their_ceiling_or_at_it() -> None:
+    for scenario, efficiency in (("compute_bound", 0.5), ("compute_sound", 0.995)):
+        for gemm in truth_of(scenario).gemms:
+            assert gemm.count * gemm.ceiling_ns / gemm.total_ns == pytest.approx(efficiency, rel=0.01)
+            assert gemm.ceiling_ns == round(2 * gemm.m * gemm.n * gemm.k / 700e12 * 1e9)
+
+
+def test_a_sync_bound_gpu_idles_for_the_host_that_waited_for_it() -> None:
+    for rank in truth_of("sync_bound").ranks:
+        assert rank.idle_causes["host_sync_ns"] > 0.95 * rank.time.idle_ns > 0
+
+
+def test_a_launch_bound_gpu_starves() -> None:
+    for rank in truth_of("launch_bound").ranks:
+        launching_ns = rank.idle_causes["launch_starved_ns"] + rank.idle_causes["launch_latency_ns"]
+        assert frac(rank, launching_ns) > 0.5
+
+
+def test_one_rank_alone_has_nobody_to_communicate_with() -> None:
+    truth = generate(Request(scenario=find_scenario("healthy"), rank_count=1, step_count=2)).truth
+
+    assert truth.collectives == ()
+    assert truth.ranks[0].time.exposed_communication_ns == 0
+
+
+@pytest.mark.parametrize("layout", Layout)
+@pytest.mark.parametrize("schema", ["3.7", "3.25"])
+def test_the_files_hold_what_was_simulated(layout: Layout, schema: str, tmp_path: Path) -> None:
+    generated = small("sync_bound", layout=layout, schema=schema)
+    write(generated, tmp_path)
+
+    for rank in generated.truth.ranks:
+        with closing(sqlite3.connect(tmp_path / rank.file)) as connection:
+            [window] = connection.execute(
+                """SELECT min(start), max(end) FROM (
+                     SELECT start, end, deviceId, globalPid FROM CUPTI_ACTIVITY_KIND_KERNEL UNION ALL
+                     SELECT start, end, deviceId, globalPid FROM CUPTI_ACTIVITY_KIND_MEMCPY UNION ALL
+                     SELECT start, end, deviceId, globalPid FROM CUPTI_ACTIVITY_KIND_MEMSET)
+                   WHERE deviceId = ? AND globalPid = ?""",
+                (rank.device_id, (1 << 48) | (rank.pid << 24)),
+            )
+            reductions = connection.execute(
+                """SELECT start, end FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = demangledName
+                   WHERE value LIKE 'nccl%' AND deviceId = ? ORDER BY start""",
+                (rank.device_id,),
+            ).fetchall()
+            [unmatched] = connection.execute(
+                """SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k WHERE NOT EXISTS (
+                     SELECT 1 FROM CUPTI_ACTIVITY_KIND_RUNTIME r WHERE r.correlationId = k.correlationId
+                     AND r.globalTid & ~0xFFFFFF = k.globalPid AND r.start <= k.start)"""
+            )
+        assert window == (rank.window_start_ns, rank.window_end_ns)
+        assert reductions == [(run.start_by_rank_ns[rank.rank], run.end_ns) for run in generated.truth.collectives]
+        assert unmatched == (0,)
+
+
+def test_gemm_shapes_stand_in_nvtx_ranges_as_pytorch_writes_them(tmp_path: Path) -> None:
+    write(small("compute_bound"), tmp_path)
+
+    with closing(sqlite3.connect(tmp_path / "compute-bound.sqlite")) as connection:
+        texts = {text for (text,) in connection.execute("SELECT text FROM NVTX_EVENTS WHERE text LIKE 'aten::mm%'")}
+    assert "aten::mm, op_id = 7, sizes = [[16384, 4096], [4096, 4096]]" in texts
+
+
+def test_ranks_lie_in_one_file_or_in_files_that_sort_like_them() -> None:
+    one = generate(Request(scenario=find_scenario("healthy"), rank_count=12, step_count=2)).truth
+    own = generate(
+        Request(scenario=find_scenario("healthy"), rank_count=12, step_count=2, layout=Layout.PER_RANK)
+    ).truth
+
+    assert (one.files, [rank.device_id for rank in one.ranks]) == (("healthy.sqlite",), list(range(12)))
+    assert own.files == tuple(f"healthy-rank{rank:02}.sqlite" for rank in range(12))
+    assert [(rank.host, rank.device_id) for rank in own.ranks[7:9]] == [("node0", 7), ("node1", 0)]
+    assert len({rank.gpu_uuid for rank in own.ranks}) == 12
+
+
+def test_equal_seeds_write_equal_bytes(tmp_path: Path) -> None:
+    for folder, seed in (("a", 1), ("b", 1), ("c", 2)):
+        write(small("healthy", seed=seed), tmp_path / folder)
+
+    for name in ("healthy.sqlite", "healthy.truth.json"):
+        a, b, c = ((tmp_path / folder / name).read_bytes() for folder in "abc")
+        assert a == b
+        assert a != c
+
+
+def test_the_truth_survives_its_file() -> None:
+    truth = truth_of("communication_bound")
+
+    assert decode_truth(encode_truth(truth)) == truth
+
+
+def test_a_job_too_small_for_its_scenario_is_refused() -> None:
+    with pytest.raises(UsageError, match="communication_bound needs 2 ranks or more"):
+        generate(Request(scenario=find_scenario("communication-bound"), rank_count=1))
+    with pytest.raises(UsageError, match="there must be two"):
+        generate(Request(scenario=find_scenario("healthy"), step_count=1))
+
+
+def test_without_a_cause_there_is_nothing_to_recover() -> None:
+    recoverable = truth_of("healthy").recoverable
+
+    assert recoverable == Recoverable(recoverable.mean_step_ns, None, None)

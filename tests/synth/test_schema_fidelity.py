@@ -1,0 +1,123 @@
+"""Every table that is written has the columns, types and constraints of the same table in exports by nsys itself."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from nsysan.synth.export import Export
+from tests.nsys import find_nsys
+
+SHARED = Path(__file__).parents[3] / "shared"
+REAL_EXPORTS = {
+    "3.7": ("gemm-sweep-A100-2022.1",),
+    "3.25": ("transformer-RTX5000-windows-2026.2", "alltoall-2xH100-after"),
+}
+COLUMN_LISTS = {"3.7": ("2023.4.4.54",), "3.25": ("2026.2.1.210", "2026.2.1.210_derived-slice")}
+
+Columns = list[tuple[str, str, int, int]]
+SCHEMAS = pytest.mark.parametrize("schema", ["3.7", "3.25"])
+
+
+def columns_by_table(path: Path) -> dict[str, Columns]:
+    """Name, declared type, NOT NULL and primary key of every column."""
+    with closing(sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True)) as connection:
+        names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return {
+            name: [
+                (column, declared, required, key)
+                for _, column, declared, required, _, key in connection.execute(f'PRAGMA table_info("{name}")')
+            ]
+            for name in names
+        }
+
+
+def write_every_table(schema: str, folder: Path) -> Path:
+    export = Export(schema).gpu().host("h").environment("A", "b").kernel(0, 1, "k").copy(0, 1, 2).memset(0, 1, 2)
+    export.call(0, 1, "c").nvtx(0, 1, "r").overhead(0, 1, "o")
+    if schema == "3.25":
+        export.cuda_device().graph(0, 1)
+    return export.write(folder / "every-table.sqlite")
+
+
+def shared_file(*parts: str) -> Path:
+    path = SHARED.joinpath(*parts)
+    if not path.exists():
+        pytest.skip("the shared real exports are not beside this checkout")
+    return path
+
+
+@SCHEMAS
+def test_columns_are_those_of_real_exports(schema: str, tmp_path: Path) -> None:
+    ours = columns_by_table(write_every_table(schema, tmp_path))
+    real: dict[str, Columns] = {}
+    for name in REAL_EXPORTS[schema]:
+        real |= columns_by_table(shared_file("traces", f"{name}.sqlite"))
+
+    compared = ours.keys() & real.keys()
+    assert {table: ours[table] for table in compared} == {table: real[table] for table in compared}
+    # the captures at hand hold no graph (3.25), no NVTX (3.7)
+    absent = {"3.7": {"NVTX_EVENTS"}, "3.25": {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE"}}
+    assert ours.keys() - real.keys() == absent[schema]
+
+
+@SCHEMAS
+def test_columns_are_those_of_the_listed_schemas(schema: str, tmp_path: Path) -> None:
+    ours = columns_by_table(write_every_table(schema, tmp_path))
+    for version in COLUMN_LISTS[schema]:
+        listed = json.loads(shared_file("schema", f"{version}.json").read_text())
+        compared = ours.keys() & listed.keys()
+        assert {table: [name for name, *_ in ours[table]] for table in compared} == {
+            table: listed[table] for table in compared
+        }
+
+
+@SCHEMAS
+def test_enumerations_say_what_real_ones_say(schema: str, tmp_path: Path) -> None:
+    path = write_every_table(schema, tmp_path)
+    real = shared_file("traces", f"{REAL_EXPORTS[schema][0]}.sqlite")
+    with (
+        closing(sqlite3.connect(path)) as ours,
+        closing(sqlite3.connect(f"{real.as_uri()}?immutable=1", uri=True)) as theirs,
+    ):
+        for table in (name for name in columns_by_table(path) if name.startswith("ENUM_")):
+            rows = {connection: set(connection.execute(f"SELECT * FROM {table}")) for connection in (ours, theirs)}
+            assert rows[ours]
+            assert rows[ours] <= rows[theirs]
+
+
+@SCHEMAS
+def test_the_export_names_its_release_as_nsys_does(schema: str, tmp_path: Path) -> None:
+    paths = write_every_table(schema, tmp_path), shared_file("traces", f"{REAL_EXPORTS[schema][0]}.sqlite")
+    settings = []
+    for path in paths:
+        with closing(sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True)) as connection:
+            settings.append(dict(connection.execute("SELECT name, value FROM META_DATA_EXPORT")))
+    ours, real = settings
+
+    named = [name for name in real if name.startswith(("EXPORT_PRODUCT", "EXPORT_SCHEMA_VERSION")) if name in ours]
+    assert {name: ours[name] for name in named} == {name: real[name] for name in named}
+    assert ours.keys() - real.keys() == {"SYNTHESIZED_BY"}
+
+
+@pytest.mark.nsys
+def test_columns_are_those_that_nsys_exports_when_told_to_make_every_table(tmp_path: Path) -> None:
+    nsys = find_nsys()
+    if "2023.4.4" not in subprocess.run([nsys, "--version"], capture_output=True, text=True, check=True).stdout:
+        pytest.skip("only nsys 2023.4.4 exports schema 3.7.2")
+    report = str(tmp_path / "tiny.nsys-rep")
+    profile = [nsys, "profile", "-t", "nvtx", "--sample=none", "--cpuctxsw=none", "-o", report]
+    subprocess.run([*profile, sys.executable, "-c", ""], capture_output=True, check=True)
+    export = [nsys, "export", "-q", "true", "--lazy=false", "-t", "sqlite", "-o", str(tmp_path / "real.sqlite"), report]
+    subprocess.run(export, capture_output=True, check=True)
+
+    ours = columns_by_table(write_every_table("3.7", tmp_path))
+    real = columns_by_table(tmp_path / "real.sqlite")
+
+    assert ours == {table: real[table] for table in ours}

@@ -1,0 +1,73 @@
+"""``nsysan synth``: what it prints and writes, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from nsysan.cli.main import main
+from nsysan.cli.synth import COMMAND
+from nsysan.model.errors import UsageError
+from nsysan.synth.scenario import all_scenarios
+
+
+def synth(*arguments: str) -> Result:
+    assert isinstance(COMMAND, click.Command)
+    return CliRunner().invoke(COMMAND, arguments)
+
+
+def test_it_prints_the_paths_it_wrote(tmp_path: Path) -> None:
+    small = ("--ranks", "2", "--steps", "2", "--layout", "per-rank", "--schema", "3.7")
+
+    result = synth("data-bound", "-o", str(tmp_path / "new"), *small)
+
+    names = ["data-bound-rank0.sqlite", "data-bound-rank1.sqlite", "data-bound.truth.json"]
+    assert result.output.splitlines() == [str(tmp_path / "new" / name) for name in names]
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == names
+
+
+def test_the_list_has_a_line_for_each_scenario() -> None:
+    assert [line.split()[0].replace("-", "_") for line in synth("--list").output.splitlines()] == [
+        scenario.name for scenario in all_scenarios()
+    ]
+
+
+def test_its_own_files_are_replaced(tmp_path: Path) -> None:
+    synth("healthy", "-o", str(tmp_path), "--ranks", "1", "--steps", "2", "--seed", "1")
+    before = (tmp_path / "healthy.sqlite").read_bytes()
+
+    result = synth("healthy", "-o", str(tmp_path), "--ranks", "1", "--steps", "2", "--seed", "2")
+
+    assert result.exit_code == 0
+    assert (tmp_path / "healthy.sqlite").read_bytes() != before
+
+
+@pytest.mark.parametrize("name", ["healthy.sqlite", "healthy.truth.json"])
+def test_no_other_file_is(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("{}")
+
+    result = synth("healthy", "-o", str(tmp_path), "--ranks", "1", "--steps", "2")
+
+    assert isinstance(result.exception, UsageError)
+    assert f"{name} is there and is no synthetic file" in result.exception.message
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, "{}")]
+
+
+def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    result = synth("healthy", "-o", str(tmp_path / "file"), "--ranks", "1", "--steps", "2")
+
+    assert isinstance(result.exception, UsageError)
+    assert "Cannot write into" in result.exception.message
+
+
+def test_an_unknown_scenario_is_a_usage_error_that_names_the_known(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["synth", "haelthy"]) == 2
+
+    complaint = capsys.readouterr().err
+    assert "There is no scenario 'haelthy'." in complaint
+    assert "healthy" in complaint.splitlines()[1]
