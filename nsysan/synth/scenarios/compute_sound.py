@@ -9,7 +9,7 @@ _KNOBS = Knobs(gemm_efficiency=0.995)
 
 SCENARIO = Scenario(
     name="compute_sound",
-    summary="the sound twin of compute_bound: GEMMs reach their ceiling",
+    summary="the sound twin of compute-bound: GEMMs reach their ceiling",
     knobs=_KNOBS,
     without=replace(_KNOBS, gemm_efficiency=1.0),
 )
