@@ -9,7 +9,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from nsysan.model.trace import PID_SHIFT
 from nsysan.synth import schema
 from nsysan.synth.database import Row, write_database
 from nsysan.synth.metadata import VM_GLOBAL_ID, Capture
@@ -24,6 +23,7 @@ _TIMED = (
     schema.NVTX_EVENTS,
     schema.PROFILER_OVERHEAD,
 )
+_PID_SHIFT = 24
 _NULL_STREAM = 7
 _BUFFER_FLUSH = 3
 _DOMAIN_CREATE = 75
@@ -31,8 +31,8 @@ _TEMPLATE_OR_ARGUMENTS = re.compile(r"[<(].*", re.DOTALL)
 
 
 def global_pid(pid: int) -> int:
-    """The serialized id nsys gives process ``pid`` of the first virtual machine."""
-    return VM_GLOBAL_ID | pid << PID_SHIFT
+    """The serialized id that nsys gives process ``pid`` of the first virtual machine."""
+    return VM_GLOBAL_ID | pid << _PID_SHIFT
 
 
 def short_name_of(name: str) -> str:

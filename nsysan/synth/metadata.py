@@ -12,6 +12,7 @@ from nsysan.synth.database import Row
 from nsysan.synth.schema import Release
 
 VM_GLOBAL_ID = 1 << 48
+"""The serialized id of the first virtual machine."""
 SYNTHETIC_MARK = "SYNTHESIZED_BY"
 """A record of META_DATA_EXPORT that real exports lack: a synthetic trace says that it is one."""
 _HOST_NAME_PROPERTY = 619

@@ -33,7 +33,7 @@ class Gpus:
 
     def launch(self, work: PendingWork, predecessors: Iterable[PendingWork]) -> None:
         """Put ``work`` behind its predecessors, and settle its times if theirs are."""
-        for predecessor in predecessors:
+        for predecessor in dict.fromkeys(predecessors):  # an event may lead to the same work as the stream
             if predecessor.end_ns is None:
                 predecessor.followers.append(work)
                 work.unsettled_count += 1

@@ -70,6 +70,20 @@ def test_streams_run_side_by_side_until_one_waits_for_an_event_of_the_other() ->
     assert times(timeline) == [(0, 10), (0, 3), (10, 15), (10, 12)]
 
 
+def test_waiting_for_the_same_work_twice_is_waiting_once() -> None:
+    waits_for_itself = (RecordEvent("done", 7, duration_ns=0), WaitEvent("done", 7, duration_ns=0))
+    programs: list[list[Action]] = [
+        [all_reduce("first", 2, 5), *waits_for_itself, all_reduce("second", 2, 5)] for _ in range(2)
+    ]
+
+    simulation = simulate(programs, PROMPT)
+
+    assert [(run.start_ns_by_rank, run.end_ns) for run in simulation.collectives] == [
+        ({0: 0, 1: 0}, 5),
+        ({0: 5, 1: 5}, 10),
+    ]
+
+
 def test_synchronising_a_stream_holds_the_thread_until_the_stream_has_drained() -> None:
     machine = Machine(handover_ns=0, wake_up_ns=5)
 
