@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from nsysan.model.text import display_text
+from nsysan.model.text import visible_text
 from nsysan.model.trace import Trace
 
 
@@ -39,7 +39,7 @@ class Candidate:
     @property
     def shown_name(self) -> str:
         """The path as the user gave it, safe to show."""
-        return display_text(str(self.path))
+        return visible_text(str(self.path))
 
 
 @dataclass(frozen=True, slots=True)

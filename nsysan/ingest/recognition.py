@@ -10,7 +10,7 @@ from pathlib import Path
 from nsysan.ingest.lookalikes import look_of
 from nsysan.ingest.reader import Candidate
 from nsysan.model.errors import InputError
-from nsysan.model.text import display_text
+from nsysan.model.text import display_text, visible_text
 
 _REPORT_SUFFIXES = frozenset({".nsys-rep", ".qdrep", ".sqlite"})
 _HEAD_BYTES = 512
@@ -24,7 +24,7 @@ def examine(path: Path) -> Candidate:
 
     Raises InputError where there is none, where it is a pipe or a device, cannot be read, or is empty.
     """
-    shown = display_text(str(path))
+    shown = visible_text(str(path))
     if "\0" in str(path):
         raise InputError(f"{shown} is no path: it holds a zero byte.", _GIVE_A_REPORT)
     with readable(path):
@@ -46,7 +46,7 @@ def readable(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise _unreadable(display_text(str(path)), error) from error
+        raise _unreadable(visible_text(str(path)), error) from error
 
 
 def refusal(candidate: Candidate) -> InputError:
@@ -66,7 +66,7 @@ def _folder_refusal(candidate: Candidate) -> InputError:
         reports = sorted(entry for entry in candidate.path.iterdir() if entry.suffix in _REPORT_SUFFIXES)
     if not reports:
         return InputError(f"{candidate.shown_name} is a folder that holds no report.", _GIVE_A_REPORT)
-    example = display_text(str(reports[0]))
+    example = visible_text(str(reports[0]))
     return InputError(
         f"{candidate.shown_name} is a folder, not a report; {len(reports)} in it could be one.",
         f"Name the files themselves, for example {example}.",

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nsysan.model.errors import InputError
-from nsysan.model.text import display_text
+from nsysan.model.text import visible_text
 
 SIDE_FILE_SUFFIXES = ("-wal", "-journal")
 """What SQLite appends to a database's name for changes that are not in it yet, or may have to be undone."""
@@ -36,7 +36,7 @@ def unchanged(path: Path) -> Iterator[None]:
         failure = error
     if _states(path) != before:
         raise InputError(
-            f"{display_text(str(path))} changed while it was read.",
+            f"{visible_text(str(path))} changed while it was read.",
             "Wait until whatever writes it has finished, then try again.",
         ) from failure
     if failure is not None:

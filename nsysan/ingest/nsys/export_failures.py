@@ -43,8 +43,13 @@ _FAILURES = (
     _Failure(
         "Cannot read from stream", InputError, "ends in its first bytes: the capture did not finish", _RECORD_AGAIN
     ),
-    _Failure("Section Table Reference", InputError, "is cut off or damaged at its end", _TRANSFER_AGAIN),
-    _Failure("decompression failed", InputError, "is damaged inside", _TRANSFER_AGAIN),
+    _Failure("(?i:section table)", InputError, "is cut off or damaged at its end", _TRANSFER_AGAIN),
+    _Failure(
+        "decompression failed|Unsupported compression|ProtobufParseException|Section is out of order|section is absent",
+        InputError,
+        "is damaged inside",
+        _TRANSFER_AGAIN,
+    ),
     _Failure("Invalid version prefix", InputError, "does not begin as a report does", _TRANSFER_AGAIN),
     _Failure(
         "Permission denied", InputError, "may not be read by nsys", "Ask its owner for read permission, or copy it."

@@ -22,13 +22,18 @@ class Header:
 
 
 def check_length(path: Path, shown_name: str) -> Header:
-    """The file's header. Raises InputError where the file is shorter than it says, by pages or by less."""
+    """The file's header. Raises InputError where the file is shorter than it says, by pages or by less.
+
+    A header that makes no sense is left for SQLite to refuse.
+    """
     size_bytes = path.stat().st_size
     with path.open("rb") as file:
         data = file.read(_HEADER_BYTES)
     if len(data) < _HEADER_BYTES:
         raise _cut_off(shown_name, f"{size_bytes} bytes are less than a header")
     header = _parse(data)
+    if header.page_bytes & (header.page_bytes - 1):
+        return header
     if size_bytes % header.page_bytes:
         raise _cut_off(shown_name, f"its {size_bytes} bytes end inside a page of {header.page_bytes}")
     if header.page_count is not None and size_bytes < header.page_count * header.page_bytes:

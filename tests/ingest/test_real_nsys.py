@@ -1,0 +1,137 @@
+"""With a real nsys: a report that these tests record, exported plain, normalised and shifted, and how nsys fails."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nsysan.ingest.reading import ReadOptions, read_trace
+from nsysan.model.trace import Trace
+from tests.ingest.reading import names_in, read, refusal, rows
+from tests.nsys import find_nsys
+
+pytestmark = pytest.mark.nsys
+
+PROGRAM = """
+import nvtx
+for step in range(20):
+    with nvtx.annotate(f"step {step}"), nvtx.annotate("load", domain="data"):
+        sum(range(1000))
+nvtx.start_range("open")
+"""
+SECRET = "hf_planted_secret"
+
+
+@pytest.fixture(scope="module")
+def nsys() -> str:
+    """The real nsys."""
+    return find_nsys()
+
+
+@pytest.fixture(scope="module")
+def report(nsys: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of a program with twenty steps, recorded now."""
+    if importlib.util.find_spec("nvtx") is None:
+        pytest.skip("nvtx is not installed")
+    folder = tmp_path_factory.mktemp("recording")
+    (folder / "program.py").write_text(PROGRAM)
+    profile = [nsys, "profile", "-t", "nvtx", "--sample=none", "--cpuctxsw=none", "-o", "rank0"]
+    command = [*profile, sys.executable, "program.py"]
+    environment = {**os.environ, "HF_TOKEN": SECRET, "TMPDIR": str(folder)}
+    subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
+    return folder / "rank0.nsys-rep"
+
+
+def read_report(report: Path, nsys: str) -> Trace:
+    return read_trace(report, ReadOptions(nsys=nsys))
+
+
+def named_ranges(trace: Trace) -> list[tuple[str, int, int]]:
+    ranges = rows(trace.nvtx_ranges, "name_id", "start_ns", "end_ns")
+    return sorted((trace.text(name_id), start_ns, end_ns) for name_id, start_ns, end_ns in ranges)
+
+
+def test_a_recorded_report_is_read_whole(report: Path, nsys: str) -> None:
+    before = report.read_bytes()
+
+    trace = read_report(report, nsys)
+
+    names = [name for name, _, _ in named_ranges(trace)]
+    assert names == sorted([*(f"step {step}" for step in range(20)), *["load"] * 20, "open"])
+    assert list(trace.nvtx_domains.values()) == ["data"]
+    assert (trace.name, trace.reader, trace.kernels) == ("rank0.nsys-rep", "nsys_report", None)
+    assert trace.identity.host == os.uname().nodename
+    assert trace.identity.command_line == f"{sys.executable} program.py"
+    assert trace.nsys_version is not None
+    assert trace.capture_ns is not None
+    assert all(0 <= start_ns <= end_ns <= trace.capture_ns for _, start_ns, end_ns in named_ranges(trace))
+    assert report.read_bytes() == before
+
+
+def test_the_environment_of_the_program_is_in_the_report_but_not_in_the_trace(
+    report: Path, nsys: str, tmp_path: Path
+) -> None:
+    export = tmp_path / "rank0.sqlite"
+    subprocess.run([nsys, "export", "-q", "true", "-t", "sqlite", "-o", export, report], check=True)
+    assert SECRET.encode() in export.read_bytes()
+
+    for trace in (read_report(report, nsys), read(export)):
+        assert SECRET not in repr(trace)
+        assert SECRET not in repr(sorted(trace.strings.values()))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--ts-normalize=true"],
+        ["--ts-shift=123456789"],
+        ["--ts-normalize=true", "--ts-shift=-1000"],
+        ["--lazy=false"],
+    ],
+    ids=" ".join,
+)
+def test_every_way_to_export_gives_the_same_ranges(report: Path, nsys: str, tmp_path: Path, options: list[str]) -> None:
+    export = tmp_path / "rank0.sqlite"
+    subprocess.run([nsys, "export", "-q", "true", "-t", "sqlite", "-o", export, *options, report], check=True)
+
+    trace, of_report = read(export), read_report(report, nsys)
+
+    assert named_ranges(trace) == named_ranges(of_report)
+    assert trace.session_start_utc_ns == of_report.session_start_utc_ns
+    assert trace.capture_ns == of_report.capture_ns
+
+
+def test_an_odd_name(report: Path, nsys: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("-o größe; $x.nsys-rep").write_bytes(report.read_bytes())
+
+    assert read_report(Path("-o größe; $x.nsys-rep"), nsys).nvtx_ranges is not None
+    assert names_in(tmp_path) == ["-o größe; $x.nsys-rep"]
+
+
+def damaged(content: bytes, how: str) -> bytes:
+    middle = len(content) // 2
+    return {
+        "only its first bytes": content[:80],
+        "cut off": content[:middle],
+        "bits flipped": bytes(byte ^ (0xFF if place % 500 == 499 else 0) for place, byte in enumerate(content)),
+        "newer": content.replace(b"Report 20", b"Report 90", 1),
+    }[how]
+
+
+@pytest.mark.parametrize("how", ["only its first bytes", "cut off", "bits flipped", "newer"])
+def test_a_report_that_nsys_cannot_export(report: Path, nsys: str, tmp_path: Path, how: str) -> None:
+    path = tmp_path / "rank0.nsys-rep"
+    path.write_bytes(damaged(report.read_bytes(), how))
+
+    error = refusal(path, ReadOptions(nsys=nsys))
+
+    assert error.exit_code == 2
+    assert error.message.startswith(f"{path} ")
+    assert error.hint
+    assert names_in(tmp_path) == ["rank0.nsys-rep"]

@@ -1,0 +1,319 @@
+"""A .nsys-rep goes through the user's nsys; each way that fails has its own sentence and leaves nothing behind."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from nsysan.ingest.fingerprint import fingerprint_of
+from nsysan.ingest.nsys.tables import TABLE_NAMES
+from nsysan.ingest.reading import ReadOptions, read_trace
+from nsysan.model.errors import NsysanError
+from nsysan.model.trace import CaptureIdentity, Trace
+from nsysan.synth.export import Export
+from tests.ingest.nsys_stand_in import HELP_2022, HELP_2023, HELP_2026, REPORT_HEAD, StandIn, copies, fails
+from tests.ingest.reading import refusal, rows
+
+
+@pytest.fixture(autouse=True)
+def no_other_nsys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NSYSAN_NSYS", raising=False)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+
+
+@pytest.fixture(autouse=True)
+def temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that temporary files go to, empty at first."""
+    folder = tmp_path / "temporary_files"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> Path:
+    """What the stand-in exports the report to."""
+    return Export().kernel(0, 5, "gemm").host("node1").write(tmp_path / "exported.sqlite")
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    """A report; only its first bytes matter to the stand-in."""
+    folder = tmp_path / "reports"
+    folder.mkdir()
+    path = folder / "rank0.nsys-rep"
+    path.write_bytes(REPORT_HEAD)
+    return path
+
+
+def read_with(nsys: StandIn, report: Path) -> Trace:
+    return read_trace(report, ReadOptions(nsys=str(nsys.executable)))
+
+
+def refusal_with(nsys: StandIn, report: Path) -> NsysanError:
+    return refusal(report, ReadOptions(nsys=str(nsys.executable)))
+
+
+@pytest.mark.parametrize("suffix", [".nsys-rep", ".qdrep", ".sqlite"])
+def test_the_trace_is_that_of_the_report(tmp_path: Path, report: Path, export: Path, suffix: str) -> None:
+    nsys = StandIn(tmp_path, copies(export))
+    report = report.rename(report.with_suffix(suffix))
+
+    trace = read_with(nsys, report)
+
+    assert rows(trace.kernels, "start_ns", "end_ns") == [(0, 5)]
+    assert (trace.name, trace.reader) == (report.name, "nsys_report")
+    assert trace.fingerprint == fingerprint_of(report, hash_content=False)
+    assert trace.identity == CaptureIdentity("node1", None, None, str(report))
+
+
+def test_nothing_is_left_behind(tmp_path: Path, report: Path, export: Path, temporary_files: Path) -> None:
+    nsys = StandIn(tmp_path, f'touch "$TMPDIR/scratch"; {copies(export)}')
+
+    read_with(nsys, report)
+
+    assert list(temporary_files.iterdir()) == []
+    assert list(report.parent.iterdir()) == [report]
+
+
+def test_nothing_is_left_behind_after_an_interrupt(
+    tmp_path: Path, report: Path, export: Path, temporary_files: Path
+) -> None:
+    nsys = StandIn(tmp_path, copies(export))
+
+    def interrupt(doing: str) -> None:
+        if doing.startswith("reading"):
+            assert list(temporary_files.iterdir())
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        read_trace(report, ReadOptions(nsys=str(nsys.executable), progress=interrupt))
+
+    assert list(temporary_files.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("export_help", "options"),
+    [
+        (HELP_2022, []),
+        (HELP_2023, [f"--tables={','.join(TABLE_NAMES)}"]),
+        (HELP_2026, [f"--tables={','.join(TABLE_NAMES)}", "--include-blobs=true", "--include-json=true"]),
+    ],
+)
+def test_nsys_is_asked_for_what_it_knows(
+    tmp_path: Path, report: Path, export: Path, export_help: str, options: list[str]
+) -> None:
+    nsys = StandIn(tmp_path, copies(export), export_help=export_help)
+
+    read_with(nsys, report)
+
+    arguments = nsys.arguments()
+    assert arguments[:6] == ["export", "-q", "true", "-t", "sqlite", "-o"]
+    assert arguments[7:] == [*options, str(report)]
+
+
+def test_a_name_like_an_option_is_given_as_a_whole_path(
+    tmp_path: Path, report: Path, export: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nsys = StandIn(tmp_path, copies(export))
+    report.rename(report.with_name("--help.nsys-rep"))
+    monkeypatch.chdir(report.parent)
+
+    read_with(nsys, Path("--help.nsys-rep"))
+
+    assert nsys.arguments()[-1] == str(report.with_name("--help.nsys-rep"))
+
+
+FAILURES = {
+    "garbage": (
+        fails(1, "Exportation error: Cannot read from stream."),
+        (2, "ends in its first bytes: the capture did not finish."),
+    ),
+    "truncated": (
+        fails(1, "Exportation error: Section Table Reference magic number mismatch."),
+        (2, "is cut off or damaged at its end."),
+    ),
+    "bit flips": (fails(1, "Exportation error: LZ4 decompression failed.", leaves=""), (2, "is damaged inside.")),
+    "bad prefix": (
+        fails(1, "Exportation error: Invalid version prefix: SQLite format 3"),
+        (2, "does not begin as a report does."),
+    ),
+    "newer": (
+        fails(
+            1, "Exportation error: Report was created in Nsight Systems version (2027), newer than your current version"
+        ),
+        (2, "was recorded by a newer nsys than the one at hand."),
+    ),
+    "newer, said by 2022.4": (
+        fails(1, "Exportation error: Version number is invalid: 2023@4@4@54-2344"),
+        (2, "was recorded by a newer nsys than the one at hand."),
+    ),
+    "unreadable": (
+        fails(1, 'Exportation error: FileStream.cpp(288): Throw\n[boost::errinfo_errno_*] = 13, "Permission denied"'),
+        (2, "may not be read by nsys."),
+    ),
+    "gone": (
+        fails(1, "Exportation error: File not found: 'rank0.nsys-rep'."),
+        (2, "was gone when nsys came to read it."),
+    ),
+    "disk full": (
+        fails(0, "Failed to close database connection: [tag_message*] = database or disk is full", leaves=""),
+        (3, "could not be exported: there is no room for temporary files."),
+    ),
+    "unwritable": (
+        fails(1, "Exportation error: unable to open database file"),
+        (3, "could not be exported: nsys cannot write to the folder for temporary files."),
+    ),
+    "no locks": (
+        fails(1, "Exportation error: database is locked"),
+        (3, "could not be exported: the file system of the temporary folder cannot lock files."),
+    ),
+    "exists": (
+        fails(1, "Exportation error: File already exists: 'x.sqlite'."),
+        (3, "could not be exported: a file of another program is in the way."),
+    ),
+    "ended": ("kill -TERM $$", (3, "could not be exported: nsys was ended by signal 15.")),
+}
+
+
+@pytest.mark.parametrize("case", FAILURES)
+def test_each_failure_of_nsys_has_its_sentence(tmp_path: Path, report: Path, temporary_files: Path, case: str) -> None:
+    action, (exit_code, sentence) = FAILURES[case]
+
+    error = refusal_with(StandIn(tmp_path, action), report)
+
+    assert (error.exit_code, error.message) == (exit_code, f"{report} {sentence}")
+    assert error.hint
+    assert list(temporary_files.iterdir()) == []
+
+
+def test_a_failure_that_is_not_known_is_quoted(tmp_path: Path, report: Path) -> None:
+    error = refusal_with(StandIn(tmp_path, fails(9, "\x1b[31mThe moon is wrong.\nMore.")), report)
+
+    assert (error.exit_code, error.message) == (
+        2,
+        f"nsys could not export {report} (exit code 9): \\x1b[31mThe moon is wrong.",
+    )
+
+
+def test_a_silent_failure(tmp_path: Path, report: Path) -> None:
+    error = refusal_with(StandIn(tmp_path, "exit 1"), report)
+
+    assert error.message == f"nsys could not export {report} (exit code 1): it did not say why"
+
+
+def test_a_complaint_counts_as_a_failure_even_where_the_export_looks_whole(
+    tmp_path: Path, report: Path, export: Path
+) -> None:
+    error = refusal_with(StandIn(tmp_path, f"{copies(export)}; {fails(0, 'Something was lost.')}"), report)
+
+    assert error.message == f"nsys could not export {report} (exit code 0): Something was lost."
+
+
+@pytest.mark.parametrize(
+    "action",
+    ["true", ': > "$out"', copies(Path("/nonexistent")) + " 2>/dev/null; true"],
+    ids=["no file", "an empty file, as where --tables matches nothing", "nothing to copy"],
+)
+def test_success_without_an_export_is_none(tmp_path: Path, report: Path, action: str) -> None:
+    error = refusal_with(StandIn(tmp_path, action), report)
+
+    assert (error.exit_code, error.message) == (2, f"nsys made no usable export of {report}.")
+
+
+@pytest.mark.parametrize("table", ["StringIds", "META_DATA_EXPORT"])
+def test_an_export_without_the_tables_of_every_export_is_none(tmp_path: Path, report: Path, table: str) -> None:
+    partial = Export().kernel(0, 5, "gemm").sql(f"DROP TABLE {table}").write(tmp_path / "partial.sqlite")
+
+    error = refusal_with(StandIn(tmp_path, copies(partial)), report)
+
+    assert error.message == f"nsys made no usable export of {report}."
+
+
+def test_an_export_with_a_structural_fault_is_refused(tmp_path: Path, report: Path) -> None:
+    whole = Export().kernel(0, 5, "gemm").sql("CREATE TABLE unread AS SELECT * FROM StringIds")
+    content = whole.write(tmp_path / "damaged.sqlite").read_bytes()
+    (tmp_path / "damaged.sqlite").write_bytes(content[:-4096] + b"\xff" * 4096)
+
+    error = refusal_with(StandIn(tmp_path, copies(tmp_path / "damaged.sqlite")), report)
+
+    assert error.exit_code == 2
+    assert error.message.startswith(f"The export of {report} cannot be read as an SQLite database: ")
+
+
+@pytest.mark.parametrize("version", ["2023.4.4.53", "2023.3.9.99", "2022.4.2.1"])
+def test_a_report_newer_than_the_nsys_at_hand_is_not_even_exported(tmp_path: Path, report: Path, version: str) -> None:
+    nsys = StandIn(tmp_path, "exit 1", version=version)
+
+    error = refusal_with(nsys, report)
+
+    assert error.exit_code == 2
+    assert error.message == (
+        f"{report} was recorded by nsys 2023.4.4.54, and the nsys at hand, {version}, is older and cannot read it."
+    )
+    assert not nsys.was_asked()
+
+
+@pytest.mark.parametrize("version", ["2023.4.4.54", "2023.10.1.1", "2026.2.1.210"])
+def test_the_same_or_a_newer_nsys_exports(tmp_path: Path, report: Path, export: Path, version: str) -> None:
+    assert read_with(StandIn(tmp_path, copies(export), version=version), report).reader == "nsys_report"
+
+
+def test_no_nsys_at_all_says_what_to_run_elsewhere(report: Path) -> None:
+    report = report.rename(report.with_name("rank 0.nsys-rep"))
+
+    error = refusal(report)
+
+    assert (error.exit_code, error.message) == (
+        3,
+        f"{report} must be exported to be read, and there is no nsys on this machine.",
+    )
+    command = error.hint.rpartition(": ")[2]
+    assert shlex.split(command) == ["nsys", "export", "-t", "sqlite", "-o", "./rank 0.sqlite", "./rank 0.nsys-rep"]
+
+
+def test_nsys_is_taken_from_the_option_then_the_environment_then_the_path(
+    tmp_path: Path, report: Path, export: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nsys = {}
+    for source in ("option", "environment", "path"):
+        (tmp_path / source).mkdir()
+        nsys[source] = StandIn(tmp_path / source, copies(export))
+    monkeypatch.setenv("PATH", f"{tmp_path / 'path'}:/usr/bin:/bin")
+    monkeypatch.setenv("NSYSAN_NSYS", str(nsys["environment"].executable))
+
+    read_with(nsys["option"], report)
+    asked = [[source for source in nsys if nsys[source].was_asked()]]
+    read_trace(report, ReadOptions())
+    asked.append([source for source in nsys if nsys[source].was_asked()])
+    monkeypatch.delenv("NSYSAN_NSYS")
+    read_trace(report, ReadOptions())
+    asked.append([source for source in nsys if nsys[source].was_asked()])
+
+    assert asked == [["option"], ["option", "environment"], ["option", "environment", "path"]]
+
+
+def test_a_named_nsys_that_is_not_there(tmp_path: Path, report: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    absent = str(tmp_path / "absent")
+    by_option = refusal(report, ReadOptions(nsys=absent))
+    monkeypatch.setenv("NSYSAN_NSYS", absent)
+    by_environment = refusal(report)
+
+    for error in (by_option, by_environment):
+        assert (error.exit_code, error.message) == (3, f"{absent} is no program that can be run.")
+
+
+def test_a_named_program_that_is_no_nsys(tmp_path: Path, report: Path) -> None:
+    no_program = tmp_path / "no_program"
+    no_program.write_bytes(b"\x7fELF nonsense")
+    no_program.chmod(0o755)
+
+    messages = [refusal(report, ReadOptions(nsys=nsys)).message for nsys in ("/bin/true", str(no_program))]
+
+    assert messages == [
+        "/bin/true does not answer as nsys does.",
+        f"{no_program} cannot be run: Exec format error.",
+    ]
