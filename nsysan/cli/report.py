@@ -1,0 +1,45 @@
+"""``nsysan report``: draws a saved run again, with no trace at hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from nsysan.cli.outputs import write_all
+from nsysan.model.errors import InputError
+from nsysan.model.text import visible_text
+from nsysan.report.renderers import renderer_ids
+
+PATH = click.Path(path_type=Path)
+_HINT = "Make it with: nsysan analyze REPORT --json run.json"
+
+
+@click.command("report", short_help="Draw a saved run.json again.")
+@click.argument("run_json", type=PATH)
+@click.option("-o", "--output", type=PATH, help="The file to write [default: RUN_JSON.nsysan.html in this folder].")
+@click.option("--format", "format_id", type=click.Choice(renderer_ids()), default="html", show_default=True)
+@click.option("--force", is_flag=True, help="Replace an output file that nsysan did not write.")
+def report_command(*, run_json: Path, output: Path | None, format_id: str, force: bool) -> None:
+    """Draw RUN_JSON as a page, or as a text on standard output."""
+    from nsysan.model.run_json import decode_run
+    from nsysan.pipeline.registries import result_types
+    from nsysan.report.renderers import renderers
+
+    drawn = renderers()[format_id].render(decode_run(_read(run_json), result_types()))
+    if output is None and format_id == "text":
+        click.echo(drawn, nl=False)
+        return
+    target = output or Path(f"{run_json.absolute().stem}.nsysan{renderers()[format_id].suffix}")
+    write_all({target: drawn.encode("utf-8")}, force=force, inputs=[run_json])
+    click.echo(visible_text(str(target)))
+
+
+COMMAND = report_command
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"Cannot read {visible_text(str(path))}: {error.strerror}.", _HINT) from error

@@ -1,0 +1,109 @@
+"""What pages are made of: terms, cells, tables and bars, ready to be written without any arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word of the page with its definition; ``#def-<id>`` leads there."""
+
+    id: str
+    name: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of a bar: begin and width in percent of the bar, and the class of its fill."""
+
+    x: str
+    width: str
+    fill: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A horizontal bar. ``label`` says the same in words; without one the figures beside it do."""
+
+    segments: tuple[Segment, ...]
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A mark on the axis below a bar: its place in percent, its label, and the SVG anchor of that."""
+
+    x: str
+    label: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell: its text, a smaller ``note`` below it, the ``value`` it sorts by, a swatch of ``fill``, or a bar.
+
+    ``style`` is one of the classes ``name`` (a name out of the trace), ``code``, ``faint`` and ``strong``.
+    """
+
+    text: str
+    note: str | None = None
+    value: float | None = None
+    style: str | None = None
+    fill: str | None = None
+    bar: Bar | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The head of a column; where ``term`` is given its label leads to the definition."""
+
+    label: str
+    term: Term | None = None
+    numeric: bool = False
+    bar: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table whose rows begin with their header. ``note`` stands below it.
+
+    Tables with ``search`` (what the field's placeholder suggests) can be filtered and sorted.
+    """
+
+    id: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    footers: tuple[tuple[Cell, ...], ...] = ()
+    note: str | None = None
+    search: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a row that has not one cell a column."""
+        for row in (*self.rows, *self.footers):
+            if len(row) != len(self.columns):
+                raise ValueError(f"table {self.id!r}: {len(row)} cells in a row of {len(self.columns)} columns")
+
+
+def stacked_bar(shares: Iterable[tuple[str, float]], label: str | None = None) -> Bar:
+    """A bar of segments one after the other, from pairs of fill and share; empty shares are left out."""
+    segments = []
+    begin = 0.0
+    for fill, share in shares:
+        if share > 0:
+            segments.append(Segment(percent(begin), percent(share), fill))
+        begin += share
+    return Bar(tuple(segments), label)
+
+
+def single_bar(fill: str, share: float | None) -> Bar:
+    """A bar of one colour; its figure stands beside it."""
+    return stacked_bar([(fill, share or 0.0)])
+
+
+def percent(share: float) -> str:
+    """A share as SVG takes it: ``12.5%``."""
+    return f"{100 * share:.3f}".rstrip("0").rstrip(".") + "%"

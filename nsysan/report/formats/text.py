@@ -1,0 +1,143 @@
+"""The verdict on one screen: plain text of at most 100 columns, for a terminal or a log."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from nsysan.analysis.gpu_time import GpuTime, GpuTimes
+from nsysan.analysis.idle_gaps import Gap, IdleGaps
+from nsysan.analysis.kernel_summary import KernelRow, KernelSummary
+from nsysan.model.partition import Part
+from nsysan.model.results import Skipped
+from nsysan.model.run import Run
+from nsysan.model.text import visible_text
+from nsysan.model.units import format_count, format_duration, format_fraction, format_timestamp
+from nsysan.report.columns import aligned, cut
+from nsysan.report.gpus import part_share, worst_gpus
+from nsysan.report.parts import class_label
+from nsysan.report.prose import counted, ended, plain
+from nsysan.report.renderers import Renderer
+from nsysan.report.sections.gaps import largest_gaps
+from nsysan.report.sections.unanswered import question_of
+from nsysan.report.sections.verdict import facts_of, subject_of
+from nsysan.report.verdict import state_verdict
+
+WIDTH = 100
+_GPU_COUNT = 8
+_KERNEL_COUNT = 5
+_GAP_COUNT = 3
+_ENTRY_COUNT = 3
+_PARAGRAPH_LINES = 2
+_PART_HEADS = {
+    Part.COMPUTE_ONLY: "compute",
+    Part.OVERLAPPED: "overlap",
+    Part.FUSED: "fused",
+    Part.OPAQUE_GRAPH: "graph",
+    Part.EXPOSED_COMMUNICATION: "comm",
+    Part.EXPOSED_COPY: "copy",
+    Part.IDLE: "idle",
+}
+
+
+def render_text(run: Run) -> str:
+    """The run on one screen: verdict, worst GPUs, longest kernels and gaps, findings, and what is missing."""
+    blocks = (
+        _head(run),
+        _gpu_lines(run),
+        _kernel_lines(run),
+        _gap_lines(run),
+        [*_finding_lines(run), *_skipped_lines(run), *_next_lines(run)],
+    )
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+RENDERER = Renderer("text", ".txt", render_text)
+
+
+def _head(run: Run) -> list[str]:
+    verdict = state_verdict(run)
+    details = " ".join(plain(detail) for detail in verdict.details)
+    subject = ", ".join((subject_of(run), *facts_of(run)))
+    paragraphs = (subject, ended(verdict.sentence), verdict.why, details)
+    return [line for paragraph in paragraphs if paragraph for line in _wrapped(paragraph)]
+
+
+def _gpu_lines(run: Run) -> list[str]:
+    gpu_time = run.results.get(GpuTime)
+    if isinstance(gpu_time, Skipped) or not gpu_time.gpus:
+        return []
+    shown = worst_gpus(gpu_time.gpus, _GPU_COUNT)
+    lines = _drawn(("GPU", "window", *_PART_HEADS.values(), "busy"), [_gpu_cells(gpu) for gpu in shown])
+    omitted_count = len(gpu_time.gpus) - len(shown)
+    return [*lines, f"{counted(omitted_count, 'more GPU')} compute more than these"] if omitted_count else lines
+
+
+def _gpu_cells(gpu: GpuTimes) -> list[str]:
+    busy = "unknown" if gpu.compute_busy_frac is None else format_fraction(gpu.compute_busy_frac)
+    shares = [format_fraction(part_share(gpu, part)) for part in _PART_HEADS]
+    return [gpu.id, format_duration(gpu.time.window_ns), *shares, busy]
+
+
+def _kernel_lines(run: Run) -> list[str]:
+    summary = run.results.get(KernelSummary)
+    if isinstance(summary, Skipped) or not summary.kernels:
+        return []
+    rows = [_kernel_cells(row) for row in summary.kernels[:_KERNEL_COUNT]]
+    return _drawn(("Kernels with the most time", "class", "count", "total", "share"), rows)
+
+
+def _kernel_cells(row: KernelRow) -> list[str]:
+    share = "unknown" if row.work_frac is None else format_fraction(row.work_frac)
+    return [row.name, class_label(row.kernel_class), format_count(row.count), format_duration(row.total_ns), share]
+
+
+def _gap_lines(run: Run) -> list[str]:
+    idle_gaps = run.results.get(IdleGaps)
+    if isinstance(idle_gaps, Skipped) or not idle_gaps.gaps:
+        return []
+    rows = [_gap_cells(gap) for gap in largest_gaps(idle_gaps.gaps, _GAP_COUNT)]
+    return _drawn(("Longest idle gaps, by what ended them", "GPU", "begins at", "lasts"), rows)
+
+
+def _gap_cells(gap: Gap) -> list[str]:
+    end = "the end of the window" if gap.after is None else gap.after
+    return [end, gap.gpu, format_timestamp(gap.start_ns), format_duration(gap.duration_ns)]
+
+
+def _finding_lines(run: Run) -> list[str]:
+    return _bounded([f"{finding.severity.value}: {finding.title}" for finding in run.findings], "finding")
+
+
+def _skipped_lines(run: Run) -> list[str]:
+    return _bounded([_skipped_text(entry) for entry in run.results.skipped()], "question")
+
+
+def _skipped_text(skipped: Skipped) -> str:
+    reason = f"not answered: {question_of(skipped)}: {ended(skipped.reason)}"
+    return reason if skipped.recapture is None else f"{reason} {ended(skipped.recapture)}"
+
+
+def _next_lines(run: Run) -> list[str]:
+    idle_gaps = run.results.get(IdleGaps)
+    if isinstance(idle_gaps, Skipped) or not idle_gaps.gaps:
+        return []
+    longest = largest_gaps(idle_gaps.gaps, 1)[0]
+    return [f"Look next at {format_timestamp(longest.start_ns)} on {longest.gpu} in Nsight Systems, and at the page."]
+
+
+def _bounded(entries: Sequence[str], noun: str) -> list[str]:
+    omitted_count = len(entries) - _ENTRY_COUNT
+    more = [f"and {counted(omitted_count, f'more {noun}')} on the page"] if omitted_count > 0 else []
+    return [line for entry in (*entries[:_ENTRY_COUNT], *more) for line in _wrapped(entry)]
+
+
+def _wrapped(paragraph: str) -> list[str]:
+    lines = textwrap.wrap(visible_text(paragraph), WIDTH, break_on_hyphens=False)
+    if len(lines) <= _PARAGRAPH_LINES:
+        return lines
+    return [*lines[: _PARAGRAPH_LINES - 1], cut(" ".join(lines[_PARAGRAPH_LINES - 1 :]), WIDTH)]
+
+
+def _drawn(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    return aligned([heads, *([visible_text(cell) for cell in row] for row in rows)], WIDTH)

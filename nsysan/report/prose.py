@@ -1,0 +1,62 @@
+"""How sentences are put together: counts with their nouns, lists, and figures that stay beside their units."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nsysan.model.units import format_count, format_duration
+
+NO_BREAK_SPACE = "\u00a0"
+_FIGURE_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|(?:ns|µs|ms|s|k?B|[MGT]B)(?:/s)?(?!\w)))")
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A piece of a sentence; ``target`` is the id of the section that holds its evidence."""
+
+    text: str
+    target: str | None = None
+
+
+Sentence = tuple[Phrase, ...]
+
+
+def plain(sentence: Sentence) -> str:
+    """The sentence without its links."""
+    return "".join(phrase.text for phrase in sentence)
+
+
+def counted(count: int, noun: str) -> str:
+    """A count and its noun: ``1 gap``, ``2,365 gaps``, ``2 copies``."""
+    if count != 1:
+        noun = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{format_count(count)} {noun}"
+
+
+def portion(part_ns: int, whole_ns: int) -> str:
+    """A part of a duration, the unit said once where it is the same: ``38.612 of 342.408 ms``."""
+    part, whole = format_duration(part_ns), format_duration(whole_ns)
+    unit = whole[whole.rindex(" ") :]
+    return f"{part.removesuffix(unit)} of {whole}"
+
+
+def listed(items: Sequence[str]) -> str:
+    """The items as a sentence lists them: ``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))
+
+
+def capitalized(text: str) -> str:
+    """``text`` with its first character in upper case and the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
+def ended(sentence: str) -> str:
+    """``sentence`` with a full stop, unless it ends in a mark already."""
+    return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
+
+
+def unbroken(text: str) -> str:
+    """``text`` with no line break between a figure and its unit."""
+    return _FIGURE_AND_UNIT.sub(NO_BREAK_SPACE, text)

@@ -1,0 +1,30 @@
+"""The ways a run is written down, found in ``formats/``."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nsysan.model.registry import discover
+from nsysan.model.run import Run
+from nsysan.report import formats
+
+
+@dataclass(frozen=True, slots=True)
+class Renderer:
+    """A format: its id, what its files end in, and the function that writes a run in it."""
+
+    id: str
+    suffix: str
+    render: Callable[[Run], str]
+
+
+def renderer_ids() -> tuple[str, ...]:
+    """The ids of all formats, without importing them."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(formats.__path__)))
+
+
+def renderers() -> dict[str, Renderer]:
+    """Every format by its id."""
+    return {renderer.id: renderer for renderer in discover(formats, "RENDERER", Renderer)}

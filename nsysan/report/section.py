@@ -1,0 +1,78 @@
+"""What a section of the page is: a question, and how a run answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from nsysan.model.registry import discover
+from nsysan.model.results import Skipped
+from nsysan.model.run import Run
+from nsysan.report.prose import capitalized, ended
+
+
+class Layout(str, Enum):
+    """Where a section's heading stands; the values are classes of the style sheet."""
+
+    MARGIN = "margin"
+    """In the margin column, beside charts and narrow tables."""
+    WIDE = "wide"
+    """Above, so that tables have the full width."""
+    OPEN = "open"
+    """Within the template, which then brings its own heading."""
+
+
+class View(Protocol):
+    """A frozen dataclass of ready things. ``heading`` states the conclusion in numbers, ``context`` adds a line."""
+
+    @property
+    def heading(self) -> str:
+        """The conclusion."""
+
+    @property
+    def context(self) -> str | None:
+        """What to know to read it right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """The view of a section whose result was skipped: why, and what to record to have it answered."""
+
+    heading: str
+    context: str | None
+    reason: str
+    recapture: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of the page: ``title`` in the navigation, ``question`` above the heading that ``build`` finds.
+
+    ``build`` returns None where the section has no place in this run. The template is ``sections/<id>.html``.
+    """
+
+    id: str
+    order: int
+    title: str
+    question: str
+    build: Callable[[Run], View | None]
+    layout: Layout = Layout.MARGIN
+
+
+def sections() -> tuple[Section, ...]:
+    """Every section of the page, in reading order."""
+    from nsysan.report import sections as package
+
+    return tuple(sorted(discover(package, "SECTION", Section), key=lambda section: section.order))
+
+
+def unanswered(skipped: Skipped, subject: str) -> Unanswered:
+    """The view that says why there is nothing to show about ``subject``."""
+    return Unanswered(
+        heading=f"This run cannot say {subject}",
+        context=None,
+        reason=ended(capitalized(skipped.reason)),
+        recapture=None if skipped.recapture is None else ended(skipped.recapture),
+    )

@@ -1,0 +1,92 @@
+"""The six baseline figures: each with its source, or in words why it is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nsysan.analysis.baseline import Baseline
+from nsysan.model.results import Skipped
+from nsysan.model.run import Run
+from nsysan.model.units import format_bytes, format_duration, format_fraction
+from nsysan.report.elements import Term
+from nsysan.report.prose import capitalized, counted, ended
+from nsysan.report.section import Layout, Section, Unanswered, unanswered
+from nsysan.report.terms import TERMS
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure; ``unit`` is None and ``value`` a word where it is unknown, and ``remark`` then says why."""
+
+    term: Term
+    value: str
+    unit: str | None
+    remark: str
+    source: str
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a value."""
+        return self.unit is not None
+
+
+@dataclass(frozen=True, slots=True)
+class FiguresView:
+    """The six figures, in the order they are always shown."""
+
+    heading: str
+    context: None
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """How one key of ``baseline`` is shown."""
+
+    key: str
+    term: Term
+    format: Callable[[float], str]
+    remark: str
+    source: str
+
+
+def _format_tokens(tokens_per_s: float) -> str:
+    return f"{tokens_per_s:,.0f} tokens/s"
+
+
+_KINDS = (
+    _Kind("tokens_per_s", TERMS["tokens_per_s"], _format_tokens, "over all GPUs", "trace and batch size"),
+    _Kind("compute_busy_frac", TERMS["compute_busy"], format_fraction, "of the window, mean over GPUs", "trace"),
+    _Kind("mfu", TERMS["mfu"], format_fraction, "of the dense peak", "trace, model and peak"),
+    _Kind(
+        "communication_wait_frac",
+        TERMS["communication_wait"],
+        format_fraction,
+        "of the window, mean over ranks",
+        "trace",
+    ),
+    _Kind("data_wait_ns_per_step", TERMS["data_wait"], format_duration, "a step, mean over ranks", "trace"),
+    _Kind("peak_memory_bytes", TERMS["peak_memory"], format_bytes, "on the fullest GPU", "trace"),
+)
+
+
+def _build(run: Run) -> FiguresView | Unanswered:
+    baseline = run.results.get(Baseline)
+    if isinstance(baseline, Skipped):
+        return unanswered(baseline, "what the six baseline figures are")
+    figures = tuple(_figure(kind, baseline) for kind in _KINDS)
+    known_count = sum(figure.known for figure in figures)
+    return FiguresView(f"{counted(known_count, 'baseline figure')} of {len(figures)} known", None, figures)
+
+
+def _figure(kind: _Kind, baseline: Baseline) -> Figure:
+    value: float | None = getattr(baseline.baseline, kind.key)
+    if value is None:
+        why = baseline.baseline.unknown.get(kind.key, "the run does not say why")
+        return Figure(kind.term, "not known", None, ended(capitalized(why)), "no source")
+    number, _, unit = kind.format(value).partition(" ")
+    return Figure(kind.term, number, unit, kind.remark, kind.source)
+
+
+SECTION = Section("figures", 10, "Figures", "The six baseline figures", _build, Layout.OPEN)

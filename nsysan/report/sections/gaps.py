@@ -1,0 +1,155 @@
+"""The gaps in which a GPU did nothing: the largest with what ran around them, and all of them by size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
+from nsysan.model.results import Skipped
+from nsysan.model.run import Run
+from nsysan.model.units import format_count, format_duration, format_fraction, format_timestamp
+from nsysan.report.elements import Cell, Column, Table, single_bar
+from nsysan.report.prose import counted
+from nsysan.report.section import Layout, Section, Unanswered, unanswered
+from nsysan.report.terms import TERMS
+
+SHOWN_GAP_COUNT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class SizeClass:
+    """The gaps of all GPUs that are at least ``from_ns`` and shorter than ``to_ns``."""
+
+    from_ns: int
+    to_ns: int | None
+    count: int
+    total_ns: int
+
+    @property
+    def label(self) -> str:
+        """The bounds in words: ``10 µs to 100 µs``."""
+        if self.to_ns is None:
+            return f"at least {_round_duration(self.from_ns)}"
+        if not self.from_ns:
+            return f"under {_round_duration(self.to_ns)}"
+        return f"{_round_duration(self.from_ns)} to {_round_duration(self.to_ns)}"
+
+
+@dataclass(frozen=True, slots=True)
+class GapsView:
+    """Gaps by size and the largest gaps."""
+
+    heading: str
+    context: str | None
+    tables: tuple[Table, ...]
+
+
+def size_classes(sizes: Sequence[GapSizes]) -> tuple[SizeClass, ...]:
+    """The gaps of all GPUs by size, smallest first."""
+    bounds = sorted({(size.from_ns, size.to_ns) for size in sizes}, key=lambda bound: bound[0])
+    return tuple(_size_class(bound, sizes) for bound in bounds)
+
+
+def largest_gaps(gaps: Sequence[Gap], limit: int) -> tuple[Gap, ...]:
+    """The largest gaps over all GPUs, largest first, the earlier of equals."""
+    return tuple(sorted(gaps, key=lambda gap: (-gap.duration_ns, gap.gpu, gap.start_ns))[:limit])
+
+
+def _size_class(bound: tuple[int, int | None], sizes: Sequence[GapSizes]) -> SizeClass:
+    same = [size for size in sizes if (size.from_ns, size.to_ns) == bound]
+    return SizeClass(*bound, sum(size.count for size in same), sum(size.total_ns for size in same))
+
+
+def _build(run: Run) -> GapsView | Unanswered:
+    idle_gaps = run.results.get(IdleGaps)
+    if isinstance(idle_gaps, Skipped):
+        return unanswered(idle_gaps, "when the GPUs were idle")
+    classes = size_classes(idle_gaps.gap_sizes)
+    count = sum(size.count for size in classes)
+    if not count:
+        return GapsView("No GPU was idle within its window", None, ())
+    shown = largest_gaps(idle_gaps.gaps, SHOWN_GAP_COUNT)
+    tables = (_size_table(classes), *((_gap_table(shown, count),) if shown else ()))
+    return GapsView(_heading(classes), f"{counted(count, 'gap')} in all, which add up to the idle time.", tables)
+
+
+def _heading(classes: Sequence[SizeClass]) -> str:
+    largest = max(classes, key=lambda size: size.total_ns)
+    total_ns = sum(size.total_ns for size in classes)
+    share = format_fraction(largest.total_ns / total_ns) if total_ns else "none"
+    return f"{counted(largest.count, 'gap')} of {largest.label} hold {share} of the idle time"
+
+
+def _size_table(classes: Sequence[SizeClass]) -> Table:
+    total_ns = sum(size.total_ns for size in classes)
+    return Table(
+        id="gap-sizes",
+        caption="All gaps by size, over all GPUs",
+        columns=(
+            Column("Size", TERMS["gap"]),
+            Column("Share of idle", bar=True),
+            Column("gaps", numeric=True),
+            Column("in all", numeric=True),
+            Column("of idle", TERMS["idle"], numeric=True),
+        ),
+        rows=tuple(_size_row(size, total_ns) for size in classes),
+        footers=(
+            (
+                Cell("all gaps"),
+                Cell(""),
+                Cell(format_count(sum(size.count for size in classes))),
+                Cell(format_duration(total_ns)),
+                Cell("100.0 %"),
+            ),
+        ),
+    )
+
+
+def _size_row(size: SizeClass, total_ns: int) -> tuple[Cell, ...]:
+    share = size.total_ns / total_ns if total_ns else 0.0
+    return (
+        Cell(size.label),
+        Cell("", bar=single_bar("idle", share)),
+        Cell(format_count(size.count)),
+        Cell(format_duration(size.total_ns)),
+        Cell(format_fraction(share)),
+    )
+
+
+def _gap_table(gaps: Sequence[Gap], count: int) -> Table:
+    return Table(
+        id="largest-gaps",
+        caption=f"The {len(gaps)} largest of {counted(count, 'gap')}" if len(gaps) < count else "Every gap",
+        columns=(
+            Column("Begins at", TERMS["session_time"]),
+            Column("GPU"),
+            Column("Length", bar=True),
+            Column("lasts", TERMS["gap"], numeric=True),
+            Column("ran before", TERMS["before"]),
+            Column("ran after", TERMS["after"]),
+        ),
+        rows=tuple(_gap_row(gap, gaps[0].duration_ns) for gap in gaps),
+    )
+
+
+def _gap_row(gap: Gap, longest_ns: int) -> tuple[Cell, ...]:
+    return (
+        Cell(format_timestamp(gap.start_ns)),
+        Cell(gap.gpu),
+        Cell("", bar=single_bar("idle", gap.duration_ns / longest_ns if longest_ns else 0.0)),
+        Cell(format_duration(gap.duration_ns)),
+        _neighbour(gap.before, "begin of the window"),
+        _neighbour(gap.after, "end of the window"),
+    )
+
+
+def _neighbour(name: str | None, edge: str) -> Cell:
+    return Cell(edge, style="faint") if name is None else Cell(name, style="name")
+
+
+def _round_duration(duration_ns: int) -> str:
+    return format_duration(duration_ns).replace(".000", "")
+
+
+SECTION = Section("gaps", 40, "Gaps", "When the GPUs were idle", _build, Layout.WIDE)

@@ -1,0 +1,166 @@
+"""Which kernels took the time: by class and by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nsysan.analysis.kernel_summary import KernelClassRow, KernelRow, KernelSummary
+from nsysan.model.kernels import KernelClass
+from nsysan.model.results import Skipped
+from nsysan.model.run import Run
+from nsysan.model.units import format_count, format_duration, format_fraction
+from nsysan.report.elements import Cell, Column, Table, single_bar
+from nsysan.report.gpu_tables import fraction_or
+from nsysan.report.parts import class_fill, class_label
+from nsysan.report.prose import counted
+from nsysan.report.section import Layout, Section, Unanswered, unanswered
+from nsysan.report.terms import TERMS
+
+UNCLASSIFIED_FRAC = 0.01
+"""Names of class other are pointed out from this share of the kernel time on."""
+
+_UNKNOWN = "unknown"
+_TIME_COLUMNS = (
+    Column("count", numeric=True),
+    Column("total", TERMS["kernel_time"], numeric=True),
+    Column("share", TERMS["work_share"], numeric=True),
+    Column("median", TERMS["median"], numeric=True),
+    Column("p95", TERMS["p95"], numeric=True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelsView:
+    """Kernels by class and by name; ``unclassified`` says that large ones are of no known family."""
+
+    heading: str
+    context: str | None
+    classes: Table | None
+    names: Table | None
+    unclassified: str | None
+
+
+def _build(run: Run) -> KernelsView | Unanswered:
+    summary = run.results.get(KernelSummary)
+    if isinstance(summary, Skipped):
+        return unanswered(summary, "which kernels took the time")
+    if not summary.kernels:
+        return KernelsView("No kernel ran in the windows", None, None, None, None)
+    return KernelsView(
+        heading=_heading(summary),
+        context="Durations are added up over all GPUs and streams: a share of work, not of the window.",
+        classes=_class_table(summary),
+        names=_name_table(summary),
+        unclassified=_unclassified_sentence(summary),
+    )
+
+
+def _is_unclassified(row: KernelRow) -> bool:
+    return row.kernel_class is KernelClass.OTHER and (row.work_frac or 0.0) >= UNCLASSIFIED_FRAC
+
+
+def _unclassified_sentence(summary: KernelSummary) -> str | None:
+    count = sum(_is_unclassified(row) for row in summary.kernels)
+    if not count:
+        return None
+    which = f"{counted(count, 'name')} with at least {format_fraction(UNCLASSIFIED_FRAC)} of the kernel time"
+    return (
+        f"No known family fits {which}, marked below. Such kernels count as compute: if one of them communicates, more "
+        "communication is exposed than is shown."
+    )
+
+
+def _heading(summary: KernelSummary) -> str:
+    first_class, first_name = summary.kernel_classes[0], summary.kernels[0]
+    label = class_label(first_class.kernel_class)
+    share = fraction_or(first_class.work_frac, _UNKNOWN)
+    alone = fraction_or(first_name.work_frac, _UNKNOWN)
+    return f"Kernels of class {label} hold {share} of the kernel time; one name alone holds {alone}"
+
+
+def _class_table(summary: KernelSummary) -> Table:
+    largest_ns = max(row.total_ns for row in summary.kernel_classes)
+    count, total, share, median, p95 = _TIME_COLUMNS
+    return Table(
+        id="kernel-classes",
+        caption="Kernels by class",
+        columns=(
+            Column("Class", TERMS["kernel_class"]),
+            Column("Time", bar=True),
+            Column("names", numeric=True),
+            count,
+            total,
+            share,
+            median,
+            p95,
+        ),
+        rows=tuple(_class_row(row, largest_ns) for row in summary.kernel_classes),
+    )
+
+
+def _class_row(row: KernelClassRow, largest_ns: int) -> tuple[Cell, ...]:
+    fill = class_fill(row.kernel_class)
+    return (
+        Cell(class_label(row.kernel_class), fill=fill),
+        Cell("", bar=single_bar(fill, row.total_ns / largest_ns if largest_ns else 0.0)),
+        Cell(format_count(row.name_count)),
+        Cell(format_count(row.count)),
+        Cell(format_duration(row.total_ns)),
+        Cell(fraction_or(row.work_frac, _UNKNOWN)),
+        Cell(format_duration(row.median_ns)),
+        Cell(format_duration(row.p95_ns)),
+    )
+
+
+def _name_table(summary: KernelSummary) -> Table:
+    return Table(
+        id="kernel-names",
+        caption="Kernels by name",
+        columns=(
+            Column("Kernel"),
+            Column("class", TERMS["kernel_class"]),
+            Column("GPUs", numeric=True),
+            *_TIME_COLUMNS,
+        ),
+        rows=tuple(_name_row(row) for row in summary.kernels),
+        footers=_omitted(summary),
+        search="gemm, flash, nccl",
+    )
+
+
+def _name_row(row: KernelRow) -> tuple[Cell, ...]:
+    kind = class_label(row.kernel_class)
+    remark = None if row.collective is None else row.collective.value.replace("_", " ")
+    if _is_unclassified(row):
+        remark = "no known family"
+    return (
+        Cell(row.name, style="name"),
+        Cell(kind, remark, fill=class_fill(row.kernel_class)),
+        Cell(format_count(row.gpu_count), value=row.gpu_count),
+        Cell(format_count(row.count), value=row.count),
+        Cell(format_duration(row.total_ns), value=row.total_ns),
+        Cell(fraction_or(row.work_frac, _UNKNOWN), value=row.work_frac),
+        Cell(format_duration(row.median_ns), value=row.median_ns),
+        Cell(format_duration(row.p95_ns), value=row.p95_ns),
+    )
+
+
+def _omitted(summary: KernelSummary) -> tuple[tuple[Cell, ...], ...]:
+    omitted = summary.kernels_omitted
+    if not omitted.name_count:
+        return ()
+    empty = Cell("")
+    row = (
+        Cell(f"{counted(omitted.name_count, 'more name')}, not shown"),
+        empty,
+        empty,
+        Cell(format_count(omitted.count)),
+        Cell(format_duration(omitted.total_ns)),
+        empty,
+        empty,
+        empty,
+    )
+    return (row,)
+
+
+SECTION = Section("kernels", 50, "Kernels", "Which kernels took the time", _build, Layout.WIDE)

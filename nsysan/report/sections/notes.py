@@ -1,0 +1,28 @@
+"""What a reader must know about this run to trust its figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nsysan.model.run import Run
+from nsysan.report.prose import counted, ended
+from nsysan.report.section import Section
+
+
+@dataclass(frozen=True, slots=True)
+class NotesView:
+    """The notes of the run."""
+
+    heading: str
+    context: None
+    sentences: tuple[str, ...]
+
+
+def _build(run: Run) -> NotesView | None:
+    if not run.notes:
+        return None
+    sentences = tuple(ended(note.sentence) for note in run.notes)
+    return NotesView(f"{counted(len(sentences), 'thing')} to know before trusting the figures", None, sentences)
+
+
+SECTION = Section("notes", 70, "Notes", "About this run", _build)

@@ -1,0 +1,153 @@
+"""The definitions the page links to, by id, in the order they are listed."""
+
+from __future__ import annotations
+
+from nsysan.report.elements import Term
+
+_DEFINITIONS = (
+    Term(
+        "window",
+        "Window",
+        "From the first activity of a GPU to its last, unless another window was asked for. Activities are cut at its "
+        "edges, never dropped.",
+    ),
+    Term("compute_only", "Compute only", "Compute kernels run, and no communication runs beside them."),
+    Term("overlapped", "Overlapped", "Compute kernels run, and communication runs beside them, hidden."),
+    Term("fused", "Fused", "Kernels run that communicate and compute at once, and no plain compute kernel does."),
+    Term(
+        "opaque_graph",
+        "Opaque graph",
+        "A CUDA graph runs that was recorded as a whole, and no recorded kernel explains the time. Which kernels ran "
+        "is unknown, so the GPU is at most busy.",
+    ),
+    Term(
+        "exposed_communication",
+        "Exposed communication",
+        "Communication runs (collective and point-to-point kernels, copies between GPUs), and no compute hides it. "
+        "It may be transfer or waiting for another rank.",
+    ),
+    Term("exposed_copy", "Exposed copy", "Copies or memsets run, and neither compute nor communication does."),
+    Term("idle", "Idle", "Nothing runs on the GPU: no kernel, no graph, no copy, no memset."),
+    Term(
+        "compute_busy",
+        "Compute busy",
+        "Share of the window in which compute or fused kernels run. Kernels that run at once count once.",
+    ),
+    Term(
+        "device_active",
+        "Device active",
+        "Share of the window that is not idle; nvidia-smi would call it utilisation. A collective that only waits "
+        "looks active too.",
+    ),
+    Term(
+        "overlap",
+        "Overlap",
+        "Of the time in which communication runs and fused kernels do not, the share with compute beside it: "
+        "hidden / (hidden + exposed).",
+    ),
+    Term(
+        "exposed_range",
+        "Exposed communication, at most",
+        "Communication that ran beside a graph recorded as a whole may be hidden or not. The part counts it as hidden; "
+        "this is the time if none of it is.",
+    ),
+    Term(
+        "work",
+        "Work volume",
+        "The durations of all activities in the window, added up. What runs at once is counted each time, so this is a "
+        "volume and no time: it may exceed the window.",
+    ),
+    Term(
+        "gap",
+        "Idle gap",
+        "A stretch of the window in which nothing runs on the GPU. The gaps of a GPU add up to its idle time.",
+    ),
+    Term("before", "Ran before", "The activity that ended as the gap began."),
+    Term("after", "Ran after", "The activity whose begin ended the gap."),
+    Term(
+        "session_time",
+        "Session time",
+        "Time since the profiling session began, as the ruler of the Nsight Systems GUI shows it.",
+    ),
+    Term(
+        "outside_window",
+        "Idle outside the window",
+        "The capture before the first activity (lead) and after the last (trail). It is no part of the partition.",
+    ),
+    Term(
+        "device",
+        "Device",
+        "A GPU as one process of one report saw it. A GPU that several processes share is several devices.",
+    ),
+    Term(
+        "excluded_record",
+        "Excluded record",
+        "A record with no time, negative length or impossible values. It is counted and takes no part in any figure.",
+    ),
+    Term(
+        "kernel_class",
+        "Kernel class",
+        "What a kernel does, as far as its name tells. Names of no known family are other; they count as compute.",
+    ),
+    Term(
+        "kernel_time",
+        "Kernel time",
+        "The durations of these kernels within the windows, added up over all GPUs. Kernels that run at once are "
+        "counted each.",
+    ),
+    Term(
+        "work_share",
+        "Share of kernel time",
+        "Time of these kernels over that of all kernels: a share of work, not of the window.",
+    ),
+    Term(
+        "median", "Median", "Half of the durations are shorter. With an even count, the mean of the two in the middle."
+    ),
+    Term("p95", "p95", "95 of 100 durations are no longer than this, by nearest rank."),
+    Term(
+        "memory_kind",
+        "Pageable and pinned",
+        "Pinned host memory is read by the GPU directly. Pageable memory goes through a buffer of the driver first: "
+        "such copies are slower and block the host.",
+    ),
+    Term("copy_rate", "Rate", "Bytes over time of the whole copies. GB is 1,000,000,000 bytes."),
+    Term(
+        "implausible",
+        "Not believable",
+        "A copy that is faster than the link can be, or moved bytes in no time: the record's size or time is wrong.",
+    ),
+    Term("tokens_per_s", "Throughput", "Tokens trained on per second, over all GPUs of the job."),
+    Term(
+        "mfu",
+        "MFU",
+        "Model FLOP utilisation: the model's FLOP per step over step time, world size and the dense peak of the stated "
+        "data type.",
+    ),
+    Term(
+        "communication_wait",
+        "Communication wait",
+        "Exposed waiting for other ranks inside collectives over the window, mean over ranks. Transfer is not in it.",
+    ),
+    Term(
+        "data_wait", "Data wait per step", "Idle time per step in which the GPU waited for input data, mean over ranks."
+    ),
+    Term("peak_memory", "Peak memory", "The most device memory in use at one moment, on the GPU that needs most."),
+    Term(
+        "recoverable",
+        "Recoverable time",
+        "What removing the cause would win per step, as an estimate. Unknown is not zero.",
+    ),
+    Term("severity", "Severity", "Info, warning or critical, by the share of the step that the finding holds."),
+    Term(
+        "fingerprint",
+        "Fingerprint",
+        "Size and hash of the first and last MiB of the file: enough to know it again.",
+    ),
+    Term(
+        "clock",
+        "Clock offset",
+        "What was added to this report's times to put them on the first report's axis, and how far off that may be.",
+    ),
+)
+
+TERMS = {term.id: term for term in _DEFINITIONS}

@@ -1,0 +1,37 @@
+// A term shows its definition on hover and on focus; the title attribute does so without this script, on hover only.
+{
+  const tip = document.getElementById("tip");
+  const margin = 8;
+  let shown = null;
+
+  const place = () => {
+    if (!shown) return;
+    const at = shown.getBoundingClientRect();
+    const above = at.top - tip.offsetHeight - margin;
+    const right = document.documentElement.clientWidth - tip.offsetWidth - margin;
+    tip.style.left = `${Math.max(margin, Math.min(at.left, right))}px`;
+    tip.style.top = `${above > margin ? above : at.bottom + margin}px`;
+  };
+  const show = (term) => {
+    shown = term;
+    tip.textContent = term.dataset.tip;
+    tip.hidden = false;
+    place();
+  };
+  const hide = () => {
+    shown = null;
+    tip.hidden = true;
+  };
+
+  for (const term of document.querySelectorAll(".term")) {
+    term.dataset.tip = term.title;
+    term.removeAttribute("title");
+    term.setAttribute("aria-describedby", "tip");
+    for (const event of ["mouseenter", "focus"]) term.addEventListener(event, () => show(term));
+    for (const event of ["mouseleave", "blur"]) term.addEventListener(event, hide);
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") hide();
+  });
+  document.addEventListener("scroll", place, { capture: true, passive: true });
+}

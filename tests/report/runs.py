@@ -1,0 +1,259 @@
+"""Runs made by hand: two GPUs whose figures a reader can add up, and what a run without answers looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from nsysan.analysis.baseline import Baseline, BaselineFigures
+from nsysan.analysis.copy_summary import CopyRow, CopySummary
+from nsysan.analysis.gpu_time import DeviceTimes, GpuTime, GpuTimes, JobTimes, Spread
+from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
+from nsysan.analysis.kernel_summary import KernelClassRow, KernelRow, KernelSummary, OmittedKernels
+from nsysan.model.findings import (
+    BottleneckClass,
+    ClassState,
+    ClassVerdict,
+    Diagnosis,
+    Evidence,
+    Finding,
+    Headline,
+    Severity,
+)
+from nsysan.model.kernels import Collective, KernelClass
+from nsysan.model.partition import Part, PartTimes
+from nsysan.model.results import Result, ResultSet, Skipped
+from nsysan.model.run import SCHEMA_VERSION, Note, Provenance, ReportInfo, Run
+
+RESULT_TYPES: tuple[type[Result], ...] = (GpuTime, IdleGaps, KernelSummary, CopySummary, Baseline)
+WHY = "this run holds no steps, so the window may include start-up"
+
+# 600 + 100 + 0 + 0 + 150 + 50 + 100 = 1,000 ms, and 500 + 100 + 0 + 0 + 100 + 50 + 250 = 1,000 ms
+FIRST_TIME = PartTimes(600_000_000, 100_000_000, 0, 0, 150_000_000, 50_000_000, 100_000_000)
+SECOND_TIME = PartTimes(500_000_000, 100_000_000, 0, 0, 100_000_000, 50_000_000, 250_000_000)
+
+
+def gpu(gpu_id: str, time: PartTimes, *, devices: tuple[str, ...] | None = None) -> GpuTimes:
+    """A GPU with this partition from 2 s on, one device unless told, and whatever follows from the parts."""
+    window_ns = time.window_ns
+    hidden, exposed = time.overlapped_ns, time.exposed_communication_ns
+    return GpuTimes(
+        id=gpu_id,
+        name="NVIDIA H100 80GB HBM3",
+        uuid=None,
+        devices=devices or (f"{gpu_id}/p100",),
+        window_start_ns=2_000_000_000,
+        window_end_ns=2_000_000_000 + window_ns,
+        time=time,
+        compute_busy_frac=(time.compute_only_ns + hidden + time.fused_ns) / window_ns,
+        device_active_frac=1 - time.idle_ns / window_ns,
+        overlap_frac=hidden / (hidden + exposed) if hidden + exposed else None,
+        exposed_communication_max_ns=exposed + time.opaque_graph_ns,
+        work_ns=window_ns,
+        idle_gap_count=3,
+        longest_idle_gap_ns=time.idle_ns // 2,
+    )
+
+
+def device(device_id: str, gpu_times: GpuTimes, **changes: object) -> DeviceTimes:
+    """The one device of a GPU: 2 s of the capture before its window, half a second after it."""
+    times = DeviceTimes(
+        id=device_id,
+        report=0,
+        gpu=gpu_times.id,
+        pid=100,
+        device_id=0,
+        window_start_ns=gpu_times.window_start_ns,
+        window_end_ns=gpu_times.window_end_ns,
+        lead_idle_ns=2_000_000_000,
+        trail_idle_ns=500_000_000,
+        time=gpu_times.time,
+        idle_gap_count=gpu_times.idle_gap_count,
+        longest_idle_gap_ns=gpu_times.longest_idle_gap_ns,
+        excluded_records={},
+    )
+    return replace(times, **changes)  # type: ignore[arg-type]  # the caller names fields of its own
+
+
+def gpu_time(gpus: Sequence[GpuTimes], devices: Sequence[DeviceTimes] | None = None) -> GpuTime:
+    """The result over these GPUs, with the job's shares computed from them."""
+    if devices is None:
+        devices = [device(device_id, entry) for entry in gpus for device_id in entry.devices]
+    good = (Part.COMPUTE_ONLY, Part.OVERLAPPED, Part.FUSED)
+    time = {
+        part.value: _spread(gpus, [entry.time.of(part) / entry.time.window_ns for entry in gpus], low=part in good)
+        for part in Part
+    }
+    busy = [entry.compute_busy_frac or 0.0 for entry in gpus]
+    active = [entry.device_active_frac or 0.0 for entry in gpus]
+    job = JobTimes(len(gpus), time, _spread(gpus, busy, low=True), _spread(gpus, active, low=True))
+    return GpuTime(tuple(gpus), tuple(devices), job)
+
+
+def _spread(gpus: Sequence[GpuTimes], shares: Sequence[float], *, low: bool = False) -> Spread:
+    worst = min(shares) if low else max(shares)
+    mean = sum(shares) / len(shares)
+    return Spread(mean, worst, gpus[shares.index(worst)].id, max(shares) - min(shares))
+
+
+TWO_GPUS = gpu_time((gpu("gpu0", FIRST_TIME), gpu("gpu1", SECOND_TIME)))
+ONE_GPU = gpu_time((gpu("gpu0", FIRST_TIME),))
+
+# 2 gaps of 25 ms on gpu0 and 1 of 50 ms; on gpu1 2 of 125 ms: 100 and 250 ms
+GAPS = IdleGaps(
+    gaps=(
+        Gap("gpu1", 2_125_000_000, 2_250_000_000, 125_000_000, "sgemm", "ncclDevKernel_AllReduce"),
+        Gap("gpu1", 2_500_000_000, 2_625_000_000, 125_000_000, "[memset]", "sgemm"),
+        Gap("gpu0", 2_100_000_000, 2_150_000_000, 50_000_000, None, "sgemm"),
+        Gap("gpu0", 2_300_000_000, 2_325_000_000, 25_000_000, "sgemm", "[memory copy]"),
+        Gap("gpu0", 2_600_000_000, 2_625_000_000, 25_000_000, "sgemm", None),
+    ),
+    gap_sizes=(
+        GapSizes("gpu0", 10_000_000, 100_000_000, 3, 100_000_000),
+        GapSizes("gpu0", 100_000_000, None, 0, 0),
+        GapSizes("gpu1", 10_000_000, 100_000_000, 0, 0),
+        GapSizes("gpu1", 100_000_000, None, 2, 250_000_000),
+    ),
+)
+
+
+def kernel(name: str, kernel_class: KernelClass, total_ns: int, *, count: int = 10, of_ns: int = 2_000) -> KernelRow:
+    """A kernel on both GPUs whose runs all take the same time, and whose share is of ``of_ns`` million ns."""
+    collective = Collective.ALL_REDUCE if kernel_class is KernelClass.COMMUNICATION else None
+    share = total_ns / (of_ns * 1_000_000)
+    each_ns = total_ns // count
+    return KernelRow(name, "0" * 16, kernel_class, collective, count, 2, total_ns, float(each_ns), each_ns, share)
+
+
+KERNELS = KernelSummary(
+    kernels=(
+        kernel("sgemm", KernelClass.GEMM, 1_000_000_000),
+        kernel("ncclDevKernel_AllReduce", KernelClass.COMMUNICATION, 450_000_000),
+        kernel("mystery", KernelClass.OTHER, 500_000_000, count=250),
+    ),
+    kernels_omitted=OmittedKernels(3, 7, 50_000_000),
+    kernel_classes=(
+        KernelClassRow(KernelClass.GEMM, 1, 10, 1_000_000_000, 100_000_000.0, 100_000_000, 0.5),
+        KernelClassRow(KernelClass.OTHER, 4, 257, 550_000_000, 2_000_000.0, 2_000_000, 0.275),
+        KernelClassRow(KernelClass.COMMUNICATION, 1, 10, 450_000_000, 45_000_000.0, 45_000_000, 0.225),
+    ),
+)
+
+COPIES = CopySummary(
+    copies=(
+        CopyRow(
+            "host_to_device", "pageable", "device", 4, 2, 800_000_000, 80_000_000, 20_000_000.0, 20_000_000, 1e10,
+            1.68e11, 6.4e10, "PCIe 5.0 x16", 2,
+        ),
+        CopyRow(
+            "device_to_host", "device", "pinned", 2, 2, 200_000_000, 10_000_000, 5_000_000.0, 5_000_000, 2e10, 2e10,
+            6.4e10, "PCIe 5.0 x16", 0,
+        ),
+        CopyRow("memset", None, "device", 6, 2, 600, 6_000, 1_000.0, 1_000, 1e8, 1e8, None, None, 0),
+    ),
+)  # fmt: skip
+
+BASELINE = Baseline(
+    BaselineFigures(
+        tokens_per_s=None,
+        compute_busy_frac=0.65,
+        mfu=None,
+        communication_wait_frac=None,
+        data_wait_ns_per_step=None,
+        peak_memory_bytes=None,
+        unknown={
+            "tokens_per_s": "no batch size was given",
+            "mfu": "no model was given",
+            "communication_wait_frac": "waiting is not judged yet",
+            "data_wait_ns_per_step": WHY,
+            "peak_memory_bytes": "no memory use was recorded",
+        },
+    )
+)
+
+REPORT = ReportInfo(
+    name="rank0.sqlite",
+    fingerprint="1234567:0123456789abcdef",
+    sha256=None,
+    size_bytes=12_345_678,
+    reader="nsys_sqlite",
+    nsys_version="2025.6.1",
+    export_schema="3.25.0",
+    capture_ns=3_500_000_000,
+    session_start_utc_ns="1779630014975716426",
+    rank=None,
+    world_size=None,
+    clock_offset_ns=0,
+    clock_residual_ns=None,
+    unreadable_records={},
+)
+
+FINDING = Finding(
+    id="gpu_idle",
+    bottleneck_class=BottleneckClass.SCHEDULING,
+    cause="launch_starved",
+    severity=Severity.WARNING,
+    title="gpu1 idles for 250 ms",
+    recoverable_ns=150_000_000,
+    evidence=(Evidence("Two gaps of 125 ms hold all of it", "idle_gaps"),),
+    advice=("Look at what the host does before them",),
+)
+
+NO_VERDICT = Diagnosis(None, WHY, {each: ClassVerdict(ClassState.UNKNOWN, None, None) for each in BottleneckClass})
+HEADLINE = Headline(
+    bottleneck_class=BottleneckClass.DATA,
+    cause="data_loading",
+    rank=1,
+    finding="data_wait",
+    sentence="Data holds this job back: 250 of 1,000 ms wait for the next batch",
+)
+
+RESULTS: tuple[Result, ...] = (TWO_GPUS, GAPS, KERNELS, COPIES, BASELINE)
+
+
+def run_of(*results: Result | Skipped) -> Run:
+    """A run of one report with these results, and neither notes nor findings nor a verdict."""
+    return Run(
+        schema_version=SCHEMA_VERSION,
+        nsysan_version="0.1.0",
+        created_utc="2026-11-30T07:00:00Z",
+        options={"from": None, "gpu": None, "hash": False, "only": []},
+        provenance=Provenance("nsysan", None),
+        reports=(REPORT,),
+        notes=(),
+        results=ResultSet({result.id: result for result in results}),
+        diagnosis=NO_VERDICT,
+        findings=(),
+    )
+
+
+def full_run() -> Run:
+    """Everything there is to show."""
+    notes = (Note("start_up", "The window may include start-up"),)
+    run = run_of(*RESULTS, Skipped("steps", "no NVTX range numbers the iterations", "Record NVTX: --trace=cuda,nvtx"))
+    return replace(run, notes=notes, findings=(FINDING,))
+
+
+def skipped_run() -> Run:
+    """A run whose every question was skipped."""
+    return run_of(
+        *(Skipped(kind.id, "the trace holds no GPU work", "Record CUDA: --trace=cuda") for kind in RESULT_TYPES)
+    )
+
+
+def empty_run() -> Run:
+    """A run whose results are all there and hold nothing."""
+    none = Spread(0.0, 0.0, "", 0.0)
+    nothing = BaselineFigures(None, None, None, None, None, None, {})
+    return run_of(
+        GpuTime((), (), JobTimes(0, {}, none, none)),
+        IdleGaps((), ()),
+        KernelSummary((), OmittedKernels(0, 0, 0), ()),
+        CopySummary(()),
+        Baseline(nothing),
+    )
+
+
+def bare_run() -> Run:
+    """A run that holds no result at all, not even why."""
+    return replace(run_of(), reports=(), options={})

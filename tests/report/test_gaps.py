@@ -1,0 +1,90 @@
+"""The idle gaps: by size over all GPUs, and the largest with what ran around them."""
+
+from __future__ import annotations
+
+from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
+from nsysan.report.elements import Cell, Segment
+from nsysan.report.sections.gaps import SECTION, GapsView, SizeClass, largest_gaps, size_classes
+from tests.report.runs import GAPS, run_of
+
+
+def view_of(gaps: IdleGaps) -> GapsView:
+    view = SECTION.build(run_of(gaps))
+    assert isinstance(view, GapsView)
+    return view
+
+
+def test_sizes_are_summed_over_the_gpus() -> None:
+    assert size_classes(GAPS.gap_sizes) == (
+        SizeClass(10_000_000, 100_000_000, 3, 100_000_000),
+        SizeClass(100_000_000, None, 2, 250_000_000),
+    )
+
+
+def test_the_heading_names_the_size_that_holds_most_of_the_idle_time() -> None:
+    # 250 of 350 ms; count and share are of the same gaps
+    assert view_of(GAPS).heading == "2 gaps of at least 100 ms hold 71.4 % of the idle time"
+    assert view_of(GAPS).context == "5 gaps in all, which add up to the idle time."
+
+
+def test_the_size_table_adds_up() -> None:
+    sizes = view_of(GAPS).tables[0]
+
+    assert [[cell.text for cell in row] for row in (*sizes.rows, *sizes.footers)] == [
+        ["10 ms to 100 ms", "", "3", "100.000 ms", "28.6 %"],
+        ["at least 100 ms", "", "2", "250.000 ms", "71.4 %"],
+        ["all gaps", "", "5", "350.000 ms", "100.0 %"],
+    ]
+
+
+def test_the_largest_gaps_come_first_and_the_window_s_edges_are_named() -> None:
+    table = view_of(GAPS).tables[1]
+
+    assert [row[0].text for row in table.rows] == [
+        "2.125000000s",
+        "2.500000000s",
+        "2.100000000s",
+        "2.300000000s",
+        "2.600000000s",
+    ]
+    assert table.rows[2][4:] == (Cell("begin of the window", style="faint"), Cell("sgemm", style="name"))
+    assert table.rows[4][4:] == (Cell("sgemm", style="name"), Cell("end of the window", style="faint"))
+    assert table.caption == "Every gap"
+
+
+def test_bars_are_in_proportion_to_the_longest_gap() -> None:
+    bars = [row[2].bar for row in view_of(GAPS).tables[1].rows]
+
+    assert [bar.segments for bar in bars if bar is not None] == [
+        (Segment("0%", "100%", "idle"),),
+        (Segment("0%", "100%", "idle"),),
+        (Segment("0%", "40%", "idle"),),
+        (Segment("0%", "20%", "idle"),),
+        (Segment("0%", "20%", "idle"),),
+    ]
+
+
+def test_equally_long_gaps_are_in_order_of_gpu_and_time() -> None:
+    gaps = [Gap("gpu1", 5, 6, 1, None, None), Gap("gpu0", 9, 10, 1, None, None), Gap("gpu0", 7, 8, 1, None, None)]
+
+    assert [(gap.gpu, gap.start_ns) for gap in largest_gaps(gaps, 2)] == [("gpu0", 7), ("gpu0", 9)]
+
+
+def test_twenty_gaps_are_shown_and_it_is_said_of_how_many() -> None:
+    many = tuple(Gap("gpu0", start, start + 10, 10, None, None) for start in range(0, 500, 20))
+    table = view_of(IdleGaps(many, (GapSizes("gpu0", 0, 10_000, 2_365, 23_650),))).tables[1]
+
+    assert len(table.rows) == 20
+    assert table.caption == "The 20 largest of 2,365 gaps"
+
+
+def test_a_gpu_without_gaps_is_no_gap_of_zero() -> None:
+    view = view_of(IdleGaps((), ()))
+
+    assert (view.heading, view.tables) == ("No GPU was idle within its window", ())
+
+
+def test_bounds_are_written_as_people_say_them() -> None:
+    bounds: list[tuple[int, int | None]] = [(0, 10_000), (10_000, 100_000), (1_000_000_000, None)]
+
+    assert [SizeClass(*bound, 0, 0).label for bound in bounds] == ["under 10 µs", "10 µs to 100 µs", "at least 1 s"]

@@ -1,0 +1,87 @@
+"""The one-screen text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from nsysan.model.partition import PartTimes
+from nsysan.model.results import Skipped
+from nsysan.model.run import Run
+from nsysan.report.columns import cell_count
+from nsysan.report.formats.text import render_text
+from tests.report.runs import (
+    FINDING,
+    GAPS,
+    KERNELS,
+    bare_run,
+    empty_run,
+    full_run,
+    gpu,
+    gpu_time,
+    run_of,
+    skipped_run,
+)
+
+FULL = """\
+rank0.sqlite, 2 GPUs, NVIDIA H100 80GB HBM3, window 1.000 s, Nsight Systems 2025.6.1
+The 2 GPUs were idle for 17.5 % of the window on average; no verdict is given.
+This run holds no steps, so the window may include start-up.
+On average compute kernels ran for 65.0 % of the window, least on gpu1 with 60.0 %. The largest part
+without compute is idle, 17.5 %, and most of it on gpu1: 25.0 %.
+
+GPU    window  compute  overlap  fused  graph    comm   copy    idle    busy
+gpu0  1.000 s   60.0 %   10.0 %  0.0 %  0.0 %  15.0 %  5.0 %  10.0 %  70.0 %
+gpu1  1.000 s   50.0 %   10.0 %  0.0 %  0.0 %  10.0 %  5.0 %  25.0 %  60.0 %
+
+Kernels with the most time          class  count       total   share
+sgemm                                gemm     10     1.000 s  50.0 %
+ncclDevKernel_AllReduce     communication     10  450.000 ms  22.5 %
+mystery                             other    250  500.000 ms  25.0 %
+
+Longest idle gaps, by what ended them   GPU     begins at       lasts
+ncclDevKernel_AllReduce                gpu1  2.125000000s  125.000 ms
+sgemm                                  gpu1  2.500000000s  125.000 ms
+sgemm                                  gpu0  2.100000000s   50.000 ms
+
+warning: gpu1 idles for 250 ms
+not answered: Steps: no NVTX range numbers the iterations. Record NVTX: --trace=cuda,nvtx.
+Look next at 2.125000000s on gpu1 in Nsight Systems, and at the page.
+"""
+
+
+def test_the_text_of_a_full_run_says_it_all_on_one_screen() -> None:
+    assert render_text(full_run()) == FULL
+
+
+def test_a_trace_without_gpu_work_is_said_with_what_would_have_recorded_it() -> None:
+    assert render_text(skipped_run()) == (
+        "rank0.sqlite, Nsight Systems 2025.6.1\n"
+        "Where the GPU time went is unknown: the trace holds no GPU work.\n"
+        "\n"
+        "not answered: GPU time: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
+        "not answered: Idle gaps: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
+        "not answered: Kernel summary: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
+        "and 2 more questions on the page\n"
+    )
+
+
+@pytest.mark.parametrize("make_run", [empty_run, bare_run])
+def test_a_run_that_holds_nothing_claims_nothing(make_run: Callable[[], Run]) -> None:
+    assert len(render_text(make_run()).splitlines()) == 2
+
+
+def test_the_largest_run_still_fits_a_screen() -> None:
+    long_name = "void at::native::elementwise_kernel<" + "int, " * 50 + ">"
+    times = [gpu(f"gpu{index}", PartTimes(10**9 + index, 1, 1, 1, 1, 1, 10**9)) for index in range(64)]
+    kernels = replace(KERNELS, kernels=tuple(replace(KERNELS.kernels[0], name=long_name) for _ in range(40)))
+    skipped = [Skipped(f"question_{index}", long_name, long_name) for index in range(9)]
+    run = replace(run_of(gpu_time(times), GAPS, kernels, *skipped), findings=(FINDING,) * 9)
+    lines = render_text(run).splitlines()
+
+    assert len(lines) <= 45
+    assert max(cell_count(line) for line in lines) <= 100
+    assert "56 more GPUs compute more than these" in lines
+    assert "and 6 more findings on the page" in lines

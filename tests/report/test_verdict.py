@@ -1,0 +1,169 @@
+"""The verdict's sentences, the six figures, findings and what could not be answered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+
+from nsysan.analysis.baseline import Baseline, BaselineFigures
+from nsysan.model.findings import Severity
+from nsysan.model.partition import PartTimes
+from nsysan.model.results import Skipped
+from nsysan.report.elements import Cell
+from nsysan.report.prose import plain
+from nsysan.report.sections.figures import SECTION as FIGURES
+from nsysan.report.sections.figures import FiguresView
+from nsysan.report.sections.findings import SECTION as FINDINGS
+from nsysan.report.sections.findings import FindingsView
+from nsysan.report.sections.notes import SECTION as NOTES
+from nsysan.report.sections.notes import NotesView
+from nsysan.report.sections.unanswered import SECTION as UNANSWERED
+from nsysan.report.sections.unanswered import UnansweredView
+from nsysan.report.sections.verdict import SECTION, VerdictView
+from nsysan.report.terms import TERMS
+from nsysan.report.verdict import state_verdict
+from tests.report.runs import FINDING, HEADLINE, NO_VERDICT, ONE_GPU, TWO_GPUS, full_run, gpu, gpu_time, run_of
+
+
+def test_without_a_headline_one_gpu_s_idle_time_is_stated_and_why_that_is_no_verdict() -> None:
+    verdict = state_verdict(run_of(ONE_GPU))
+
+    assert verdict.sentence == "The GPU was idle for 100.000 ms of 1.000 s; no verdict is given"
+    assert verdict.why == "This run holds no steps, so the window may include start-up."
+    assert [plain(detail) for detail in verdict.details] == [
+        "Compute kernels ran for 70.0 % of the window.",
+        "The largest part without compute is exposed communication, 15.0 %.",
+    ]
+
+
+def test_several_gpus_are_averaged_and_the_worst_is_named() -> None:
+    verdict = state_verdict(run_of(TWO_GPUS))
+
+    assert verdict.sentence == "The 2 GPUs were idle for 17.5 % of the window on average; no verdict is given"
+    assert [plain(detail) for detail in verdict.details] == [
+        "On average compute kernels ran for 65.0 % of the window, least on gpu1 with 60.0 %.",
+        "The largest part without compute is idle, 17.5 %, and most of it on gpu1: 25.0 %.",
+    ]
+
+
+def test_figures_lead_to_the_sections_with_their_evidence() -> None:
+    targets = [
+        phrase.target
+        for detail in state_verdict(run_of(TWO_GPUS)).details
+        for phrase in detail
+        if phrase.target is not None
+    ]
+
+    assert targets == ["time", "gaps"]
+
+
+def test_the_headline_is_the_verdict_where_the_diagnosis_has_one() -> None:
+    run = replace(full_run(), diagnosis=replace(NO_VERDICT, headline=HEADLINE, why=None))
+
+    assert state_verdict(run).sentence == "Data holds this job back: 250 of 1,000 ms wait for the next batch"
+    assert state_verdict(run).why is None
+
+
+def test_a_window_full_of_compute_has_no_other_part_to_name() -> None:
+    verdict = state_verdict(run_of(gpu_time((gpu("gpu0", PartTimes(100, 0, 0, 0, 0, 0, 0)),))))
+
+    assert plain(verdict.details[1]) == "Compute filled the window: no other part took any time."
+
+
+def test_nothing_is_claimed_where_no_time_is_known() -> None:
+    skipped = state_verdict(run_of(Skipped("gpu_time", "the trace holds no GPU work", None)))
+    empty = state_verdict(run_of(replace(ONE_GPU, gpus=(), devices=())))
+
+    assert skipped.sentence == "Where the GPU time went is unknown: the trace holds no GPU work"
+    assert empty.sentence == "No GPU work was recorded, so there is nothing to judge"
+    assert (skipped.details, empty.details) == ((), ())
+
+
+def test_the_facts_place_the_run() -> None:
+    view = SECTION.build(full_run())
+
+    assert isinstance(view, VerdictView)
+    assert view.subject == "rank0.sqlite"
+    assert view.facts == ("2 GPUs, NVIDIA H100 80GB HBM3", "window 1.000 s", "Nsight Systems 2025.6.1")
+
+
+def test_unknown_figures_are_words_with_a_reason_and_known_ones_have_unit_and_source() -> None:
+    view = FIGURES.build(full_run())
+
+    assert isinstance(view, FiguresView)
+    assert view.heading == "1 baseline figure of 6 known"
+    assert [(figure.value, figure.unit, figure.remark, figure.source) for figure in view.figures[:3]] == [
+        ("not known", None, "No batch size was given.", "no source"),
+        ("65.0", "%", "of the window, mean over GPUs", "trace"),
+        ("not known", None, "No model was given.", "no source"),
+    ]
+
+
+def test_each_figure_is_written_in_its_own_unit() -> None:
+    figures = BaselineFigures(62_802.4, 0.89, 0.383, 0.064, 28_100_000.0, 71_950_000_000, {})
+    view = FIGURES.build(run_of(Baseline(figures)))
+
+    assert isinstance(view, FiguresView)
+    assert [(figure.value, figure.unit) for figure in view.figures] == [
+        ("62,802", "tokens/s"),
+        ("89.0", "%"),
+        ("38.3", "%"),
+        ("6.4", "%"),
+        ("28.100", "ms"),
+        ("71.950", "GB"),
+    ]
+
+
+def test_a_true_zero_is_a_known_figure() -> None:
+    figures = BaselineFigures(None, 0.0, None, 0.0, None, None, {})
+    view = FIGURES.build(run_of(Baseline(figures)))
+
+    assert isinstance(view, FiguresView)
+    assert [figure.value for figure in view.figures if figure.known] == ["0.0", "0.0"]
+
+
+def test_findings_show_severity_evidence_advice_and_what_a_fix_would_win() -> None:
+    about_trace = msgspec.structs.replace(
+        FINDING, severity=Severity.INFO, bottleneck_class=None, cause=None, recoverable_ns=None
+    )
+    view = FINDINGS.build(replace(full_run(), findings=(FINDING, about_trace)))
+
+    assert isinstance(view, FindingsView)
+    assert view.heading == "2 findings: 1 warning and 1 info"
+    first, second = view.findings
+    assert (first.amount, first.unit, first.class_name, first.cause) == (
+        "150.000",
+        "ms",
+        "Scheduling",
+        "launch starved",
+    )
+    assert first.evidence == ("Two gaps of 125 ms hold all of it.",)
+    assert (second.amount, second.no_amount, second.class_name) == (None, "about the trace", None)
+
+
+def test_notes_and_findings_have_no_section_where_there_are_none() -> None:
+    run = run_of(TWO_GPUS)
+    notes = NOTES.build(full_run())
+
+    assert (FINDINGS.build(run), NOTES.build(run), UNANSWERED.build(run)) == (None, None, None)
+    assert isinstance(notes, NotesView)
+    assert notes.heading == "1 thing to know before trusting the figures"
+    assert notes.sentences == ("The window may include start-up.",)
+
+
+def test_skipped_questions_are_listed_with_why_and_what_to_record() -> None:
+    view = UNANSWERED.build(
+        run_of(Skipped("gpu_time", "no CUDA table", "Record CUDA"), Skipped("steps", "no NVTX", None))
+    )
+
+    assert isinstance(view, UnansweredView)
+    assert view.heading == "2 questions this trace could not answer"
+    assert view.table.rows == (
+        (Cell("GPU time"), Cell("No CUDA table."), Cell("Record CUDA")),
+        (Cell("Steps"), Cell("No NVTX."), Cell("no way is known", style="faint")),
+    )
+
+
+def test_the_terms_have_one_sentence_and_a_name_each() -> None:
+    assert all(term.name and term.sentence.endswith(".") for term in TERMS.values())
