@@ -131,7 +131,7 @@ def test_what_does_not_fit_is_refused_with_the_next_step(
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda _path: None, "no such file"),
+        (lambda _path: None, "There is no file"),
         (lambda path: path.write_bytes(b""), "empty"),
         (lambda path: path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"x" * 50), "PNG"),
         (lambda path: path.write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"), "LFS"),
