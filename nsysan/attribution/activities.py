@@ -60,13 +60,9 @@ def collect_activities(trace: Trace, report: int) -> list[DeviceActivities]:
         source=_stack(np.full(len(table), source) for source, table in tables.items()),
         row=_stack(np.arange(len(table)) for table in tables.values()),
     )
-    owners = np.column_stack(
-        (
-            _stack(table.global_pid for table in tables.values()),
-            _stack(table.device_id for table in tables.values()),
-        )
-    )
-    return list(_split_by_owner(everything, owners))
+    global_pids = _stack(table.global_pid for table in tables.values())
+    device_ids = _stack(table.device_id for table in tables.values())
+    return list(_split_by_owner(everything, global_pids, device_ids))
 
 
 def in_order(activities: Activities) -> Activities:
@@ -75,19 +71,25 @@ def in_order(activities: Activities) -> Activities:
     return activities.take(np.lexsort(keys))
 
 
-def _split_by_owner(everything: Activities, owners: Int64Array) -> Iterator[DeviceActivities]:
-    owner_keys, owner_of = np.unique(owners, axis=0, return_inverse=True)
+def _split_by_owner(
+    everything: Activities, global_pids: Int64Array, device_ids: Int64Array
+) -> Iterator[DeviceActivities]:
     fault_of = _faults(everything.start_ns, everything.end_ns)
-    rows_by_owner = np.split(np.argsort(owner_of, kind="stable"), np.cumsum(np.bincount(owner_of))[:-1])
-    for (global_pid, device_id), rows in zip(owner_keys.tolist(), rows_by_owner, strict=True):
-        faults = fault_of[rows]
-        counts = {fault: int((faults == code).sum()) for code, fault in enumerate(FAULTS, start=1)}
-        yield DeviceActivities(
-            global_pid,
-            device_id,
-            in_order(_clip_to_capture(everything.take(rows[faults == 0]))),
-            {fault: count for fault, count in counts.items() if count},
-        )
+    for global_pid in np.unique(global_pids).tolist():
+        of_process = np.flatnonzero(global_pids == global_pid)
+        for device_id in np.unique(device_ids[of_process]).tolist():
+            rows = of_process[device_ids[of_process] == device_id]
+            yield _device_activities(global_pid, device_id, everything.take(rows), fault_of[rows])
+
+
+def _device_activities(global_pid: int, device_id: int, records: Activities, faults: Int64Array) -> DeviceActivities:
+    counts = {fault: int((faults == code).sum()) for code, fault in enumerate(FAULTS, start=1)}
+    return DeviceActivities(
+        global_pid,
+        device_id,
+        in_order(_clip_to_capture(records.take(faults == 0))),
+        {fault: count for fault, count in counts.items() if count},
+    )
 
 
 FAULTS = ("without_time", "impossible_time", "negative_length", "before_capture")
