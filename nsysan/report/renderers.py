@@ -5,10 +5,13 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from nsysan.model.registry import discover
-from nsysan.model.run import Run
 from nsysan.report import formats
+
+if TYPE_CHECKING:  # the command line lists the formats at start-up, and a Run brings numpy with it
+    from nsysan.model.run import Run
 
 
 @dataclass(frozen=True, slots=True)

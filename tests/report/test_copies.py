@@ -22,6 +22,8 @@ def test_the_heading_leaves_memsets_out_and_names_what_went_through_pageable_mem
     # 800 + 200 MB in 4 + 2 copies
     assert view_of(*COPIES.copies).heading == "6 copies moved 1.000 GB, 800.000 MB of it through pageable memory"
     assert view_of(DOWNLOAD, MEMSET).heading == "2 copies moved 200.000 MB"
+    # 1 of 201 MB is under 1 %
+    assert view_of(replace(UPLOAD, size_bytes=1_000_000), DOWNLOAD).heading == "6 copies moved 201.000 MB"
     assert view_of(MEMSET).heading == "6 memsets and no copy ran in the windows"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nsysan.model.run import Provenance, Run
+from nsysan.model.run import OptionValue, Provenance, Run
 from nsysan.model.trace import CaptureIdentity
 from nsysan.report.page import render_page
 from nsysan.report.sections.provenance import SECTION, ProvenanceView
@@ -57,7 +57,7 @@ def test_rows_that_could_not_be_read_are_counted_by_table() -> None:
 
 
 def test_options_are_those_that_were_given() -> None:
-    given = {
+    given: dict[str, OptionValue] = {
         "from_ns": 0,
         "gpu": "gpu1",
         "hash": True,

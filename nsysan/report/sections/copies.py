@@ -14,6 +14,9 @@ from nsysan.report.prose import capitalized, counted
 from nsysan.report.section import Layout, Section, Unanswered, unanswered
 from nsysan.report.terms import TERMS
 
+PAGEABLE_FRAC = 0.01
+"""The heading speaks of pageable memory from this share of the bytes on; the table always does."""
+
 _PAGEABLE = "pageable"
 _HOST_ENDS = ("pageable", "pinned")
 
@@ -44,10 +47,12 @@ def _heading(rows: Sequence[CopyRow]) -> str:
     copies = [row for row in rows if row.direction != "memset"]
     if not copies:
         return f"{counted(sum(row.count for row in rows), 'memset')} and no copy ran in the windows"
-    moved = format_bytes(sum(row.size_bytes for row in copies))
-    clause = f"{counted(sum(row.count for row in copies), 'copy')} moved {moved}"
+    size_bytes = sum(row.size_bytes for row in copies)
+    clause = f"{counted(sum(row.count for row in copies), 'copy')} moved {format_bytes(size_bytes)}"
     pageable_bytes = sum(row.size_bytes for row in copies if _PAGEABLE in (row.src_memory, row.dst_memory))
-    return f"{clause}, {format_bytes(pageable_bytes)} of it through pageable memory" if pageable_bytes else clause
+    if not size_bytes or pageable_bytes < PAGEABLE_FRAC * size_bytes:
+        return clause
+    return f"{clause}, {format_bytes(pageable_bytes)} of it through pageable memory"
 
 
 def _table(rows: Sequence[CopyRow]) -> Table:

@@ -12,21 +12,23 @@
     tip.style.left = `${Math.max(margin, Math.min(at.left, right))}px`;
     tip.style.top = `${above > margin ? above : at.bottom + margin}px`;
   };
+  const hide = () => {
+    shown?.removeAttribute("aria-describedby");
+    shown = null;
+    tip.hidden = true;
+  };
   const show = (term) => {
+    hide();
     shown = term;
+    term.setAttribute("aria-describedby", "tip");
     tip.textContent = term.dataset.tip;
     tip.hidden = false;
     place();
-  };
-  const hide = () => {
-    shown = null;
-    tip.hidden = true;
   };
 
   for (const term of document.querySelectorAll(".term")) {
     term.dataset.tip = term.title;
     term.removeAttribute("title");
-    term.setAttribute("aria-describedby", "tip");
     for (const event of ["mouseenter", "focus"]) term.addEventListener(event, () => show(term));
     for (const event of ["mouseleave", "blur"]) term.addEventListener(event, hide);
   }
