@@ -13,7 +13,7 @@ from nsysan.model.units import format_fraction
 
 LISTED_FROM_FRAC = 0.01
 WARNING_FROM_FRAC = 0.5
-LISTED_NAMES = 5
+LISTED_NAMES = 3
 
 
 def find_unclassified_kernels(results: ResultSet) -> Iterable[Finding]:
@@ -25,7 +25,6 @@ def find_unclassified_kernels(results: ResultSet) -> Iterable[Finding]:
     if other is None or other.work_frac is None or other.work_frac <= LISTED_FROM_FRAC:
         return
     largest = [row for row in summary.kernels if row.kernel_class is KernelClass.OTHER][:LISTED_NAMES]
-    names = "; ".join(f"{row.name} ({format_fraction(row.work_frac or 0.0)})" for row in largest)
     yield Finding(
         id=RULE.id,
         bottleneck_class=None,
@@ -33,7 +32,9 @@ def find_unclassified_kernels(results: ResultSet) -> Iterable[Finding]:
         severity=Severity.WARNING if other.work_frac >= WARNING_FROM_FRAC else Severity.INFO,
         title=f"{format_fraction(other.work_frac)} of kernel time has no known class and counts as compute",
         recoverable_ns=None,
-        evidence=(Evidence(f"The largest: {names}.", KernelSummary.id),),
+        evidence=tuple(
+            Evidence(f"{format_fraction(row.work_frac or 0.0)}: {row.name}", KernelSummary.id) for row in largest
+        ),
         advice=("Check that none of these kernels communicates: nsysan would call its time compute.",),
     )
 
