@@ -7,8 +7,8 @@ from nsysan.model.findings import BottleneckClass, ClassState, ClassVerdict, Dia
 from nsysan.model.results import ResultSet, Skipped
 
 NO_STEPS = (
-    "This version of nsysan does not divide a trace into training steps yet: "
-    "the window may include start-up, so no verdict is given over it."
+    "No verdict is given over this window: this version of nsysan does not divide a trace into training steps yet, "
+    "so it may include start-up."
 )
 
 

@@ -44,8 +44,10 @@ def format_count(count: int) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """A count with its noun in the right number: ``1 copy kernel``, ``2 copy kernels``."""
-    return f"{format_count(count)} {noun}{'' if count == 1 else 's'}"
+    """A count with its noun in the right number: ``1 gap``, ``2,365 gaps``, ``2 copies``."""
+    if count != 1:
+        noun = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{format_count(count)} {noun}"
 
 
 def _scaled(value: float, units: tuple[tuple[int, str], ...], smallest: str) -> str:

@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nsysan.model.units import format_count, format_duration
-
 NO_BREAK_SPACE = "\u00a0"
 _FIGURE_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|(?:ns|µs|ms|s|k?B|[MGT]B)(?:/s)?(?!\w)))")
 
@@ -26,20 +24,6 @@ Sentence = tuple[Phrase, ...]
 def plain(sentence: Sentence) -> str:
     """The sentence without its links."""
     return "".join(phrase.text for phrase in sentence)
-
-
-def counted(count: int, noun: str) -> str:
-    """A count and its noun: ``1 gap``, ``2,365 gaps``, ``2 copies``."""
-    if count != 1:
-        noun = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{format_count(count)} {noun}"
-
-
-def portion(part_ns: int, whole_ns: int) -> str:
-    """A part of a duration, the unit said once where it is the same: ``38.612 of 342.408 ms``."""
-    part, whole = format_duration(part_ns), format_duration(whole_ns)
-    unit = whole[whole.rindex(" ") :]
-    return f"{part.removesuffix(unit)} of {whole}"
 
 
 def listed(items: Sequence[str]) -> str:

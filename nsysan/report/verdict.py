@@ -8,10 +8,10 @@ from nsysan.analysis.gpu_time import GpuTime, Spread
 from nsysan.model.partition import Part
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import format_fraction
+from nsysan.model.units import counted, format_fraction
 from nsysan.report.gpus import job_share
 from nsysan.report.parts import OTHER_PARTS, part_label
-from nsysan.report.prose import Phrase, Sentence, capitalized, counted, ended, portion
+from nsysan.report.prose import Phrase, Sentence, capitalized, ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def state_verdict(run: Run) -> Verdict:
         return Verdict(headline.sentence if headline else _unknown(gpu_time), None, ())
     if not gpu_time.gpus:
         return Verdict("No GPU work was recorded, so there is nothing to judge", None, ())
-    sentence = headline.sentence if headline else _idle_sentence(gpu_time)
+    sentence = headline.sentence if headline else _time_sentence(gpu_time)
     return Verdict(sentence, why, (_compute_sentence(gpu_time), _largest_other_sentence(gpu_time)))
 
 
@@ -40,13 +40,13 @@ def _unknown(skipped: Skipped) -> str:
     return f"Where the GPU time went is unknown: {skipped.reason.rstrip('.')}"
 
 
-def _idle_sentence(gpu_time: GpuTime) -> str:
-    if len(gpu_time.gpus) == 1:
-        time = gpu_time.gpus[0].time
-        return f"The GPU was idle for {portion(time.idle_ns, time.window_ns)}; no verdict is given"
-    share = format_fraction(job_share(gpu_time, Part.IDLE).mean_frac)
-    count = counted(len(gpu_time.gpus), "GPU")
-    return f"The {count} were idle for {share} of the window on average; no verdict is given"
+def _time_sentence(gpu_time: GpuTime) -> str:
+    """What the GPUs did, computing first; a description, for without steps there is no verdict."""
+    part, share = largest_other_part(gpu_time)
+    gpus = "The GPU" if len(gpu_time.gpus) == 1 else f"The {counted(len(gpu_time.gpus), 'GPU')}"
+    busy = f"{gpus} computed for {format_fraction(gpu_time.job.compute_busy_frac.mean_frac)} of the window"
+    label = "idle time" if part is Part.IDLE else part_label(part)
+    return f"{busy}; {label} took {format_fraction(share.mean_frac)}" if share.worst_frac else busy
 
 
 def _compute_sentence(gpu_time: GpuTime) -> Sentence:

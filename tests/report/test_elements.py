@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nsysan.model.units import counted
 from nsysan.report.axis import share_axis, time_axis
 from nsysan.report.columns import aligned, cell_count, cut
 from nsysan.report.elements import Bar, Cell, Column, Segment, Table, percent, single_bar, stacked_bar
-from nsysan.report.prose import Phrase, capitalized, counted, ended, listed, plain, portion, unbroken
+from nsysan.report.prose import Phrase, capitalized, ended, listed, plain, unbroken
 
 NBSP = "\u00a0"
 
@@ -108,11 +109,6 @@ def test_counts_agree_with_their_nouns() -> None:
 )
 def test_lists_read_as_sentences(items: list[str], text: str) -> None:
     assert listed(items) == text
-
-
-def test_a_shared_unit_is_said_once() -> None:
-    assert portion(38_612_347, 342_407_810) == "38.612 of 342.408 ms"
-    assert portion(500_000, 2_000_000_000) == "500.000 µs of 2.000 s"
 
 
 def test_figures_stay_beside_their_units_and_names_are_left_alone() -> None:

@@ -27,7 +27,7 @@ from tests.report.runs import (
 
 FULL = """\
 rank0.sqlite, 2 GPUs, NVIDIA H100 80GB HBM3, window 1.000 s, Nsight Systems 2025.6.1
-The 2 GPUs were idle for 17.5 % of the window on average; no verdict is given.
+The 2 GPUs computed for 65.0 % of the window; idle time took 17.5 %.
 This run holds no steps, so the window may include start-up.
 On average compute kernels ran for 65.0 % of the window, least on gpu1 with 60.0 %. The largest part
 without compute is idle, 17.5 %, and most of it on gpu1: 25.0 %.

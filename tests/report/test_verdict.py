@@ -26,10 +26,10 @@ from nsysan.report.verdict import state_verdict
 from tests.report.runs import FINDING, HEADLINE, NO_VERDICT, ONE_GPU, TWO_GPUS, full_run, gpu, gpu_time, run_of
 
 
-def test_without_a_headline_one_gpu_s_idle_time_is_stated_and_why_that_is_no_verdict() -> None:
+def test_without_a_headline_one_gpu_s_time_is_stated_and_why_that_is_no_verdict() -> None:
     verdict = state_verdict(run_of(ONE_GPU))
 
-    assert verdict.sentence == "The GPU was idle for 100.000 ms of 1.000 s; no verdict is given"
+    assert verdict.sentence == "The GPU computed for 70.0 % of the window; exposed communication took 15.0 %"
     assert verdict.why == "This run holds no steps, so the window may include start-up."
     assert [plain(detail) for detail in verdict.details] == [
         "Compute kernels ran for 70.0 % of the window.",
@@ -40,7 +40,7 @@ def test_without_a_headline_one_gpu_s_idle_time_is_stated_and_why_that_is_no_ver
 def test_several_gpus_are_averaged_and_the_worst_is_named() -> None:
     verdict = state_verdict(run_of(TWO_GPUS))
 
-    assert verdict.sentence == "The 2 GPUs were idle for 17.5 % of the window on average; no verdict is given"
+    assert verdict.sentence == "The 2 GPUs computed for 65.0 % of the window; idle time took 17.5 %"
     assert [plain(detail) for detail in verdict.details] == [
         "On average compute kernels ran for 65.0 % of the window, least on gpu1 with 60.0 %.",
         "The largest part without compute is idle, 17.5 %, and most of it on gpu1: 25.0 %.",

@@ -12,11 +12,11 @@ from nsysan.model.partition import Part
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.text import visible_text
-from nsysan.model.units import format_count, format_duration, format_fraction, format_timestamp
+from nsysan.model.units import counted, format_count, format_duration, format_fraction, format_timestamp
 from nsysan.report.columns import aligned, cut
 from nsysan.report.gpus import part_share, worst_gpus
 from nsysan.report.parts import class_label
-from nsysan.report.prose import counted, ended, plain
+from nsysan.report.prose import ended, plain
 from nsysan.report.renderers import Renderer
 from nsysan.report.sections.gaps import largest_gaps
 from nsysan.report.sections.unanswered import question_of

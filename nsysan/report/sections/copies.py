@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from nsysan.analysis.copy_summary import CopyRow, CopySummary
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import format_bytes, format_count, format_duration, format_rate
+from nsysan.model.units import counted, format_bytes, format_count, format_duration, format_rate
 from nsysan.report.elements import Cell, Column, Table, Term
-from nsysan.report.prose import capitalized, counted
+from nsysan.report.prose import capitalized
 from nsysan.report.section import Layout, Section, Unanswered, unanswered
 from nsysan.report.terms import TERMS
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from nsysan.analysis.baseline import Baseline
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import format_bytes, format_duration, format_fraction
+from nsysan.model.units import counted, format_bytes, format_duration, format_fraction
 from nsysan.report.elements import Term
-from nsysan.report.prose import capitalized, counted, ended
+from nsysan.report.prose import capitalized, ended
 from nsysan.report.section import Layout, Section, Unanswered, unanswered
 from nsysan.report.terms import TERMS
 

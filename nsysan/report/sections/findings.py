@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from nsysan.model.findings import BottleneckClass, Finding, Severity
 from nsysan.model.run import Run
-from nsysan.model.units import format_duration
+from nsysan.model.units import counted, format_duration
 from nsysan.report.elements import Term
-from nsysan.report.prose import capitalized, counted, ended, listed
+from nsysan.report.prose import capitalized, ended, listed
 from nsysan.report.section import Layout, Section
 from nsysan.report.terms import TERMS
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import format_count, format_duration, format_fraction, format_timestamp
+from nsysan.model.units import counted, format_count, format_duration, format_fraction, format_timestamp
 from nsysan.report.elements import Cell, Column, Table, single_bar
-from nsysan.report.prose import counted
 from nsysan.report.section import Layout, Section, Unanswered, unanswered
 from nsysan.report.terms import TERMS
 

@@ -8,11 +8,10 @@ from nsysan.analysis.kernel_summary import KernelClassRow, KernelRow, KernelSumm
 from nsysan.model.kernels import KernelClass
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import format_count, format_duration, format_fraction
+from nsysan.model.units import counted, format_count, format_duration, format_fraction
 from nsysan.report.elements import Cell, Column, Table, single_bar
 from nsysan.report.gpu_tables import fraction_or
 from nsysan.report.parts import class_fill, class_label
-from nsysan.report.prose import counted
 from nsysan.report.section import Layout, Section, Unanswered, unanswered
 from nsysan.report.terms import TERMS
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nsysan.model.run import Run
-from nsysan.report.prose import counted, ended
+from nsysan.model.units import counted
+from nsysan.report.prose import ended
 from nsysan.report.section import Section
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from nsysan.model.run import OptionValue, ReportInfo, Run
 from nsysan.model.trace import CaptureIdentity
-from nsysan.model.units import format_bytes, format_count, format_duration
+from nsysan.model.units import counted, format_bytes, format_count, format_duration
 from nsysan.report.elements import Cell, Column, Table
-from nsysan.report.prose import capitalized, counted
+from nsysan.report.prose import capitalized
 from nsysan.report.section import Layout, Section
 from nsysan.report.terms import TERMS
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
+from nsysan.model.units import counted
 from nsysan.report.elements import Cell, Column, Table
-from nsysan.report.prose import capitalized, counted, ended
+from nsysan.report.prose import capitalized, ended
 from nsysan.report.section import Section
 
 

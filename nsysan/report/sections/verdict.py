@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import format_duration
-from nsysan.report.prose import Sentence, counted, listed
+from nsysan.model.units import counted, format_duration
+from nsysan.report.prose import Sentence, listed
 from nsysan.report.section import Layout, Section
 from nsysan.report.verdict import state_verdict
 
