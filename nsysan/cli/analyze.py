@@ -12,8 +12,8 @@ import click
 from nsysan.cli.outputs import write_all
 from nsysan.cli.times import session_time
 from nsysan.model.errors import UndecidableError
-from nsysan.model.findings import Severity
 from nsysan.model.text import visible_text
+from nsysan.model.verdicts import Severity
 
 if TYPE_CHECKING:
     from nsysan.model.run import Run

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from nsysan.analysis.gpu_time import GpuTime
-from nsysan.model.findings import BottleneckClass, ClassState, ClassVerdict, Diagnosis
+from nsysan.model.findings import ClassVerdict, Diagnosis
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.verdicts import BottleneckClass, ClassState
 
 NO_STEPS = (
     "No verdict is given over this window: this version of nsysan does not divide a trace into training steps yet, "

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.findings.registry import Rule
-from nsysan.model.findings import Evidence, Finding, Severity
+from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import counted, format_count
+from nsysan.model.verdicts import Severity
 
 
 def find_excluded_records(results: ResultSet) -> Iterable[Finding]:

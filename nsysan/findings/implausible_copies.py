@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 from nsysan.analysis.copy_summary import CopyRow, CopySummary
 from nsysan.findings.registry import Rule
-from nsysan.model.findings import Evidence, Finding, Severity
+from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import counted, format_count, format_rate
+from nsysan.model.verdicts import Severity
 
 
 def find_implausible_copies(results: ResultSet) -> Iterable[Finding]:

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from nsysan.analysis.gpu_time import GpuTime, GpuTimes
 from nsysan.findings.registry import Rule
-from nsysan.model.findings import Evidence, Finding, Severity
+from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.verdicts import Severity
 
 
 def find_no_communication(results: ResultSet) -> Iterable[Finding]:

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.findings.registry import Rule
-from nsysan.model.findings import Evidence, Finding, Severity
+from nsysan.model.findings import Evidence, Finding
 from nsysan.model.partition import Part
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import format_fraction
+from nsysan.model.verdicts import Severity
 
 WARNING_FROM_FRAC = 0.02
 

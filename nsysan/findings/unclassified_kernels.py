@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.findings.registry import Rule
-from nsysan.model.findings import Evidence, Finding, Severity
+from nsysan.model.findings import Evidence, Finding
 from nsysan.model.kernels import KernelClass
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import format_fraction
+from nsysan.model.verdicts import Severity
 
 LISTED_FROM_FRAC = 0.01
 WARNING_FROM_FRAC = 0.5

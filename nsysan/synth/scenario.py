@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nsysan.model.errors import UsageError
-from nsysan.model.findings import BottleneckClass
 from nsysan.model.registry import discover
+from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.knobs import Knobs
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from nsysan.model.findings import BottleneckClass
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import PartTimes
+from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.busy import idle_gaps, part_times, window_of
 from nsysan.synth.gemm import GemmShape
 from nsysan.synth.idle_cause import idle_causes

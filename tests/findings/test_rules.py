@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nsysan.findings.registry import Rule, rules
-from nsysan.model.findings import BottleneckClass, ClassState, ClassVerdict, Diagnosis, Evidence, Finding, Severity
+from nsysan.model.findings import ClassVerdict, Diagnosis, Evidence, Finding
 from nsysan.model.results import ResultSet
+from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
 from nsysan.pipeline.registries import result_types
 from nsysan.synth.export import Export
 from tests.runs import analyze_exports

@@ -10,20 +10,12 @@ from nsysan.analysis.copy_summary import CopyRow, CopySummary
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime, GpuTimes, JobTimes, Spread
 from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
 from nsysan.analysis.kernel_summary import KernelClassRow, KernelRow, KernelSummary, OmittedKernels
-from nsysan.model.findings import (
-    BottleneckClass,
-    ClassState,
-    ClassVerdict,
-    Diagnosis,
-    Evidence,
-    Finding,
-    Headline,
-    Severity,
-)
+from nsysan.model.findings import ClassVerdict, Diagnosis, Evidence, Finding, Headline
 from nsysan.model.kernels import Collective, KernelClass
 from nsysan.model.partition import Part, PartTimes
 from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, Provenance, ReportInfo, Run
+from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
 
 RESULT_TYPES: tuple[type[Result], ...] = (GpuTime, IdleGaps, KernelSummary, CopySummary, Baseline)
 WHY = "this run holds no steps, so the window may include start-up"

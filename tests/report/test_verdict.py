@@ -7,9 +7,9 @@ from dataclasses import replace
 import msgspec
 
 from nsysan.analysis.baseline import Baseline, BaselineFigures
-from nsysan.model.findings import Severity
 from nsysan.model.partition import PartTimes
 from nsysan.model.results import Skipped
+from nsysan.model.verdicts import Severity
 from nsysan.report.elements import Cell
 from nsysan.report.prose import plain
 from nsysan.report.sections.figures import SECTION as FIGURES

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nsysan.model.errors import UsageError
-from nsysan.model.findings import BottleneckClass
+from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.files import write
 from nsysan.synth.generate import Generated, Request, generate
 from nsysan.synth.placement import Layout

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nsysan.model.findings import BottleneckClass, Finding, Severity
+from nsysan.model.findings import Finding
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_duration
+from nsysan.model.verdicts import BottleneckClass, Severity
 from nsysan.report.elements import Term
 from nsysan.report.prose import capitalized, ended, listed
 from nsysan.report.section import Layout, Section

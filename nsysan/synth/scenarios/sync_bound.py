@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from nsysan.model.findings import BottleneckClass
+from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.knobs import Knobs
 from nsysan.synth.scenario import Scenario
 
