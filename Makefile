@@ -32,7 +32,7 @@ check: $(VENV)/dev.stamp ## format, lint, types, import contract and spelling, a
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/codespell
 	@sources=$$(git ls-files 'csrc/*.cpp' 'csrc/*.hpp' 'csrc/*.h' 'csrc/*.cu' 'csrc/*.cuh'); \
 	test -z "$$sources" || $(BIN)/clang-format --dry-run --Werror $$sources
@@ -45,7 +45,7 @@ bench: $(VENV)/dev.stamp ## time nsysan beside nsys, pandas and a plain read of 
 
 dist: $(VENV)/dev.stamp ## build the wheel and the source distribution into dist/
 	rm -rf dist
-	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --quiet --outdir dist .
 
 clean: ## remove what make made
 	rm -rf $(VENV) demo dist build nsysan.egg-info

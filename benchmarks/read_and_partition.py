@@ -106,7 +106,7 @@ def print_table(cpu_s: dict[str, float]) -> None:
     nsysan_s = next(iter(cpu_s.values()))
     print(f"{'':<40}{'CPU s':>10}{'x nsysan':>10}")
     for name, seconds in cpu_s.items():
-        print(f"{name:<40}{seconds:>10.3f}{seconds / nsysan_s:>10.2f}")
+        print(f"{name:<40}{seconds:>10.3f}{seconds / nsysan_s:>10.3f}")
 
 
 if __name__ == "__main__":

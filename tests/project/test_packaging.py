@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import shutil
 import subprocess
 import sys
 import zipfile
+from email import message_from_bytes
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -25,8 +28,13 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def wheel_files(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    return _files_of(_build_wheel(checkout, tmp_path_factory.mktemp("wheel")))
+def wheel(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _build_wheel(checkout, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def wheel_files(wheel: Path) -> set[str]:
+    return _files_of(wheel)
 
 
 def test_the_wheel_holds_every_module_and_data_file_of_the_package(wheel_files: set[str]) -> None:
@@ -53,6 +61,19 @@ def test_the_wheel_holds_nothing_else(wheel_files: set[str]) -> None:
     assert top_level == {"nsysan", "nsysan_templates"}
 
 
+def test_the_wheel_requires_what_the_package_imports_and_nothing_else(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (metadata,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        required = message_from_bytes(archive.read(metadata)).get_all("Requires-Dist", [])
+    imported = {
+        name for path in tracked_files() if re.fullmatch(r"nsysan/.*\.py", path) for name in _imports(ROOT / path)
+    }
+    foreign = imported - sys.stdlib_module_names - {"nsysan"}
+
+    # pandas is imported in to_pandas alone, for whoever has it
+    assert foreign - {"pandas"} == {re.split(r"\W", requirement)[0] for requirement in required}
+
+
 def test_the_source_distribution_builds_the_same_wheel(checkout: Path, wheel_files: set[str], tmp_path: Path) -> None:
     build_sdist = f"from setuptools import build_meta; build_meta.build_sdist({str(tmp_path)!r})"
     subprocess.run([sys.executable, "-c", build_sdist], cwd=checkout, check=True, capture_output=True)
@@ -73,6 +94,14 @@ def _build_wheel(source: Path, folder: Path) -> Path:
     subprocess.run([*pip, "--wheel-dir", str(folder), str(source)], check=True, capture_output=True, text=True)
     (wheel,) = folder.glob("nsysan-*.whl")
     return wheel
+
+
+def _imports(path: Path) -> set[str]:
+    """The top-level packages that a module imports, wherever in it."""
+    nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    named = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    return {name.partition(".")[0] for name in plain | named}
 
 
 def _files_of(wheel: Path) -> set[str]:
