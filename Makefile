@@ -26,7 +26,7 @@ browser: $(VENV)/test.stamp ## run only the tests in a real browser; fails where
 
 golden: $(VENV)/test.stamp ## rewrite the golden files; say in the change which moved and why
 	NSYSAN_UPDATE_GOLDEN=1 $(BIN)/python -m pytest tests/golden tests/project/test_docs.py
-	git status --short tests/golden docs
+	git status --short
 
 check: $(VENV)/dev.stamp ## format, lint, types, import contract and spelling, as CI demands them
 	$(BIN)/ruff format --check .
