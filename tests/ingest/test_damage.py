@@ -60,6 +60,10 @@ def test_cut_where_the_header_does_not_count_pages(tmp_path: Path, export_bytes:
     for length in range(PAGE_BYTES, len(uncounted), PAGE_BYTES):
         path.write_bytes(uncounted[:length])
         assert refusal(path).exit_code == 2
+        path.write_bytes(uncounted[: length + 1000])
+        error = refusal(path)
+        expected = f"{path} is cut off: {length + 1000:,} of {length + PAGE_BYTES:,} bytes are there."
+        assert (error.exit_code, error.message) == (2, expected)
 
 
 def test_garbage_behind_a_good_beginning(tmp_path: Path) -> None:
@@ -83,9 +87,10 @@ def test_a_schema_whose_text_is_no_utf8(tmp_path: Path) -> None:
     assert refusal(path).exit_code == 2
 
 
-def test_trailing_bytes_do_no_harm(tmp_path: Path, export_bytes: bytes) -> None:
+@pytest.mark.parametrize("count", [1, PAGE_BYTES])
+def test_trailing_bytes_do_no_harm(tmp_path: Path, export_bytes: bytes, count: int) -> None:
     path = tmp_path / "rank0.sqlite"
-    path.write_bytes(export_bytes + b"\0" * PAGE_BYTES)
+    path.write_bytes(export_bytes + b"\0" * count)
 
     assert len(rows(read(path).kernels)) == 20
 

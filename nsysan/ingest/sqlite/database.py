@@ -28,10 +28,8 @@ def open_database(path: Path, shown_name: str) -> Iterator[sqlite3.Connection]:
     Raises InputError where the file is cut off, and for any damage that is found while the connection is used.
     """
     with _damage_reported(shown_name), _settled(path) as database:
-        header = check_length(database, shown_name)
+        check_length(database, shown_name)
         with closing(_connect(database)) as connection:
-            if header.page_count is None:
-                check_structure(connection)
             yield connection
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from nsysan.model.errors import InputError
@@ -13,46 +12,35 @@ _LARGEST_PAGE_BYTES = 65_536
 _COPY_AGAIN = "Copy it again, or export the report again: nsys export -t sqlite REPORT"
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
-    """How many pages of which size the file has; ``page_count`` is None where its last writer did not keep it."""
+def check_length(path: Path, shown_name: str) -> None:
+    """Raise InputError where the file is shorter than its header says, by pages or by less.
 
-    page_bytes: int
-    page_count: int | None
-
-
-def check_length(path: Path, shown_name: str) -> Header:
-    """The file's header. Raises InputError where the file is shorter than it says, by pages or by less.
-
-    A header that makes no sense is left for SQLite to refuse.
+    An old writer leaves no count of pages: the last page must be whole then. A header that makes no sense is left for
+    SQLite to refuse.
     """
     size_bytes = path.stat().st_size
     with path.open("rb") as file:
-        data = file.read(_HEADER_BYTES)
-    if len(data) < _HEADER_BYTES:
-        raise _cut_off(shown_name, f"{size_bytes} bytes are less than a header")
-    header = _parse(data)
-    if header.page_bytes & (header.page_bytes - 1):
-        return header
-    if size_bytes % header.page_bytes:
-        raise _cut_off(shown_name, f"its {size_bytes} bytes end inside a page of {header.page_bytes}")
-    if header.page_count is not None and size_bytes < header.page_count * header.page_bytes:
-        raise _cut_off(shown_name, f"{size_bytes} of {header.page_count * header.page_bytes} bytes are there")
-    return header
+        header = file.read(_HEADER_BYTES)
+    if len(header) < _HEADER_BYTES:
+        raise _cut_off(shown_name, size_bytes, _HEADER_BYTES)
+    page_bytes = _number(header, 16, 18)
+    page_bytes = _LARGEST_PAGE_BYTES if page_bytes == 1 else page_bytes
+    if page_bytes == 0 or page_bytes & (page_bytes - 1):
+        return
+    whole_bytes = (_page_count(header) or -(-size_bytes // page_bytes)) * page_bytes
+    if size_bytes < whole_bytes:
+        raise _cut_off(shown_name, size_bytes, whole_bytes)
 
 
-def _parse(data: bytes) -> Header:
-    change_counter, page_count, counted_at_change = (_number(data, offset) for offset in (24, 28, 92))
-    page_bytes = int.from_bytes(data[16:18], "big")
-    return Header(
-        page_bytes=_LARGEST_PAGE_BYTES if page_bytes <= 1 else page_bytes,
-        page_count=page_count if page_count and change_counter == counted_at_change else None,
-    )
+def _page_count(header: bytes) -> int | None:
+    """How many pages there should be, or None where the last writer did not count them."""
+    change_counter, page_count, counted_at_change = (_number(header, at, at + 4) for at in (24, 28, 92))
+    return page_count if change_counter == counted_at_change else None
 
 
-def _number(data: bytes, offset: int) -> int:
-    return int.from_bytes(data[offset : offset + 4], "big")
+def _number(header: bytes, begin: int, end: int) -> int:
+    return int.from_bytes(header[begin:end], "big")
 
 
-def _cut_off(shown_name: str, why: str) -> InputError:
-    return InputError(f"{shown_name} is cut off: {why}.", _COPY_AGAIN)
+def _cut_off(shown_name: str, size_bytes: int, whole_bytes: int) -> InputError:
+    return InputError(f"{shown_name} is cut off: {size_bytes:,} of {whole_bytes:,} bytes are there.", _COPY_AGAIN)
