@@ -20,6 +20,9 @@ from nsysan.model.units import NS_PER_S
 MEMSET = 14
 """Stands for memsets where copies have CUPTI's copy kind."""
 
+IMPOSSIBLE_BYTES = 1 << 44
+"""16 TiB: more than any memory a copy could fill; a larger size is damage."""
+
 TIMESTAMP_RESOLUTION_NS = 32
 """Of GPU timestamps, by NVIDIA's staff: a copy may have taken this much longer than its record says."""
 
@@ -62,9 +65,10 @@ class CopyRow:
 
     ``direction`` is host_to_device, device_to_host, device_to_device, peer_to_peer, host_to_host, unified_*, memset
     or unknown; the memories are pageable, pinned, device, array, managed and so on, or null where unrecorded.
-    ``rate_bytes_per_s`` = bytes over time of the whole copies, null where that is 0/0. ``implausible_count`` copies are
-    faster than ``plausible_bytes_per_s`` (whose source is named beside it; null: no bound is known), or moved bytes in
-    no time.
+    ``size_bytes`` sums the recorded sizes, null where there are none; ``unsized_count`` copies have none, or one that
+    no memory holds. ``rate_bytes_per_s`` = bytes over time of the sized copies, whole ones, null where that is 0/0.
+    ``implausible_count`` copies are faster than ``plausible_bytes_per_s`` (whose source is named beside it; null: no
+    bound is known), or moved bytes in no time.
     """
 
     direction: str
@@ -72,7 +76,8 @@ class CopyRow:
     dst_memory: str | None
     count: int
     gpu_count: int
-    size_bytes: int
+    size_bytes: int | None
+    unsized_count: int
     total_ns: int
     median_ns: float
     p95_ns: int
@@ -144,8 +149,9 @@ def _pack(direction: Int64Array, src: Int64Array, dst: Int64Array) -> Int64Array
 def _row(group: DurationGroup, records: _Records, gpus: Sequence[Gpu]) -> CopyRow:
     direction, memories = group.key >> 8, (group.key >> 4 & 15, group.key & 15)
     members = records.take(records.key == group.key)
-    seconds = members.whole_ns / NS_PER_S
-    timed = members.whole_ns > 0
+    sized = members.take((members.size_bytes >= 0) & (members.size_bytes < IMPOSSIBLE_BYTES))
+    timed = sized.take(sized.whole_ns > 0)
+    time_ns = int(sized.whole_ns.sum())
     limits = {row: _line_rate(direction, gpus[row]) for row in np.unique(members.gpu).tolist()}
     fastest_link = max(
         (limit for limit in limits.values() if limit), key=lambda limit: limit.rate_bytes_per_s, default=None
@@ -156,15 +162,16 @@ def _row(group: DurationGroup, records: _Records, gpus: Sequence[Gpu]) -> CopyRo
         dst_memory=MEMORIES.get(memories[1]),
         count=group.count,
         gpu_count=group.gpu_count,
-        size_bytes=int(members.size_bytes.sum()),
+        size_bytes=int(sized.size_bytes.sum()) if len(sized) else None,
+        unsized_count=len(members) - len(sized),
         total_ns=group.total_ns,
         median_ns=group.median_ns,
         p95_ns=group.p95_ns,
-        rate_bytes_per_s=float(members.size_bytes.sum() / seconds.sum()) if seconds.sum() else None,
-        fastest_bytes_per_s=float((members.size_bytes[timed] / seconds[timed]).max()) if timed.any() else None,
+        rate_bytes_per_s=int(sized.size_bytes.sum()) * NS_PER_S / time_ns if time_ns else None,
+        fastest_bytes_per_s=float((timed.size_bytes / timed.whole_ns).max() * NS_PER_S) if len(timed) else None,
         plausible_bytes_per_s=fastest_link.rate_bytes_per_s if fastest_link else None,
         plausible_source=fastest_link.source if fastest_link else None,
-        implausible_count=_count_implausible(members, limits),
+        implausible_count=_count_implausible(sized, limits),
     )
 
 
@@ -187,5 +194,5 @@ def _count_implausible(members: _Records, limits: Mapping[int, LineRate | None])
         if limit is not None:
             of_gpu = members.take((members.gpu == gpu_row) & (members.whole_ns > 0))
             longest_ns = of_gpu.whole_ns + TIMESTAMP_RESOLUTION_NS
-            count += int((of_gpu.size_bytes * NS_PER_S > limit.rate_bytes_per_s * longest_ns).sum())
+            count += int((of_gpu.size_bytes > limit.rate_bytes_per_s / NS_PER_S * longest_ns).sum())
     return count

@@ -25,7 +25,12 @@ def test_rows_by_direction_and_memory(tmp_path: Path) -> None:
     run = analyze_exports(tmp_path, export)
 
     def to_device(memory: str, **figures: float) -> CopyRow:
-        link = {"plausible_bytes_per_s": 63.0e9, "plausible_source": "PCIe 5.0 x16 line rate", "implausible_count": 0}
+        link = {
+            "plausible_bytes_per_s": 63.0e9,
+            "plausible_source": "PCIe 5.0 x16 line rate",
+            "implausible_count": 0,
+            "unsized_count": 0,
+        }
         return CopyRow("host_to_device", memory, "device", gpu_count=1, **figures, **link)  # type: ignore[arg-type]
 
     assert result_of(run, CopySummary).copies == (
@@ -49,7 +54,7 @@ def test_rows_by_direction_and_memory(tmp_path: Path) -> None:
             rate_bytes_per_s=10e9,
             fastest_bytes_per_s=10e9,
         ),
-        CopyRow("memset", None, None, 1, 1, 4096, 500, 500.0, 500, 8.192e9, 8.192e9, None, None, 0),
+        CopyRow("memset", None, None, 1, 1, 4096, 0, 500, 500.0, 500, 8.192e9, 8.192e9, None, None, 0),
     )
     assert run.findings == ()
 
@@ -89,6 +94,17 @@ def test_rates_no_link_reaches_are_marked(tmp_path: Path) -> None:
 )
 def test_the_host_link_follows_the_model_not_a_piece_of_its_name(name: str | None, link: LineRate) -> None:
     assert host_link(name) == link
+
+
+def test_sizes_that_were_not_recorded_stay_unknown(tmp_path: Path) -> None:
+    export = Export("3.7").gpu(name="NVIDIA H100 80GB HBM3", uuid="GPU-1")
+    export.copy(0, 1_000_000_000, 20 * 10**9).copy(1_000_000_000, 2_000_000_000, 2**60)
+    (row,) = result_of(analyze_exports(tmp_path, export), CopySummary).copies
+    assert (row.size_bytes, row.unsized_count, row.rate_bytes_per_s, row.implausible_count) == (20 * 10**9, 1, 20e9, 0)
+
+    export.sql("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = -1")
+    (row,) = result_of(analyze_exports(tmp_path, export), CopySummary).copies
+    assert (row.size_bytes, row.unsized_count, row.rate_bytes_per_s, row.fastest_bytes_per_s) == (None, 2, None, None)
 
 
 def test_a_trace_without_copies_is_skipped_not_zero(tmp_path: Path) -> None:

@@ -54,19 +54,21 @@ def test_a_table_that_is_not_there_is_none_and_an_empty_one_is_empty(tmp_path: P
 
 
 def test_a_missing_column_is_absent_and_never_zero(tmp_path: Path) -> None:
-    columns = ("deviceId", "contextId", "streamId", "correlationId", "globalPid")
+    columns = ("contextId", "streamId", "correlationId")
     export = Export().kernel(10, 20, "gemm")
     for column in columns:
         export.sql(f"ALTER TABLE {KERNEL} DROP COLUMN {column}")
 
     trace = read(export.write(tmp_path / "rank0.sqlite"))
 
-    assert [row[:-1] for row in rows(trace.kernels)] == [(10, 20, *[ABSENT] * 5)]
+    assert [row[:-1] for row in rows(trace.kernels)] == [(10, 20, PID_100, 0, *[ABSENT] * 3)]
 
 
 @pytest.mark.parametrize("value", ["'soon'", "1e300", "NULL", "x'6b'", "1.5"])
-@pytest.mark.parametrize("column", ["start", "end"])
-def test_a_record_without_an_integer_time_is_left_out_and_counted(tmp_path: Path, column: str, value: str) -> None:
+@pytest.mark.parametrize("column", ["start", "end", "globalPid", "deviceId"])
+def test_a_record_without_an_integer_time_or_place_is_left_out_and_counted(
+    tmp_path: Path, column: str, value: str
+) -> None:
     path = Export().kernel(10, 20, "gemm").kernel(30, 40, "gemm").write(tmp_path / "rank0.sqlite")
     edit(path, *without_constraints(KERNEL), f'UPDATE {KERNEL} SET "{column}" = {value} WHERE start = 10')
 

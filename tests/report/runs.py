@@ -134,14 +134,14 @@ KERNELS = KernelSummary(
 COPIES = CopySummary(
     copies=(
         CopyRow(
-            "host_to_device", "pageable", "device", 4, 2, 800_000_000, 80_000_000, 20_000_000.0, 20_000_000, 1e10,
+            "host_to_device", "pageable", "device", 4, 2, 800_000_000, 0, 80_000_000, 20_000_000.0, 20_000_000, 1e10,
             1.68e11, 6.4e10, "PCIe 5.0 x16", 2,
         ),
         CopyRow(
-            "device_to_host", "device", "pinned", 2, 2, 200_000_000, 10_000_000, 5_000_000.0, 5_000_000, 2e10, 2e10,
+            "device_to_host", "device", "pinned", 2, 2, 200_000_000, 0, 10_000_000, 5_000_000.0, 5_000_000, 2e10, 2e10,
             6.4e10, "PCIe 5.0 x16", 0,
         ),
-        CopyRow("memset", None, "device", 6, 2, 600, 6_000, 1_000.0, 1_000, 1e8, 1e8, None, None, 0),
+        CopyRow("memset", None, "device", 6, 2, 600, 0, 6_000, 1_000.0, 1_000, 1e8, 1e8, None, None, 0),
     ),
 )  # fmt: skip
 

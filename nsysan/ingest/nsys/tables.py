@@ -53,8 +53,8 @@ def _optional(name: str, *sources: str, inline_text: str | None = None) -> Colum
 _ACTIVITY = (
     _required("start_ns", "start"),
     _required("end_ns", "end"),
-    _optional("global_pid", "globalPid"),
-    _optional("device_id", "deviceId"),
+    _required("global_pid", "globalPid"),
+    _required("device_id", "deviceId"),
     _optional("context_id", "contextId"),
     _optional("stream_id", "streamId"),
     _optional("correlation_id", "correlationId"),

@@ -47,9 +47,9 @@ def _heading(rows: Sequence[CopyRow]) -> str:
     copies = [row for row in rows if row.direction != "memset"]
     if not copies:
         return f"{counted(sum(row.count for row in rows), 'memset')} and no copy ran in the windows"
-    size_bytes = sum(row.size_bytes for row in copies)
+    size_bytes = sum(row.size_bytes or 0 for row in copies)
     clause = f"{counted(sum(row.count for row in copies), 'copy')} moved {format_bytes(size_bytes)}"
-    pageable_bytes = sum(row.size_bytes for row in copies if _PAGEABLE in (row.src_memory, row.dst_memory))
+    pageable_bytes = sum(row.size_bytes or 0 for row in copies if _PAGEABLE in (row.src_memory, row.dst_memory))
     if not size_bytes or pageable_bytes < PAGEABLE_FRAC * size_bytes:
         return clause
     return f"{clause}, {format_bytes(pageable_bytes)} of it through pageable memory"
@@ -81,11 +81,11 @@ def _row(row: CopyRow) -> tuple[Cell, ...]:
         _host_memory(row),
         Cell(_ends(row)),
         Cell(format_count(row.count)),
-        Cell(format_bytes(row.size_bytes)),
+        Cell("unknown" if row.size_bytes is None else format_bytes(row.size_bytes)),
         Cell(format_duration(row.total_ns)),
         Cell(format_duration(row.median_ns)),
         Cell(format_duration(row.p95_ns)),
-        _rate(row.rate_bytes_per_s),
+        _rate(row, row.rate_bytes_per_s),
         _fastest(row),
     )
 
@@ -105,12 +105,14 @@ def _ends(row: CopyRow) -> str:
     return f"{row.src_memory or 'not recorded'}, {row.dst_memory or 'not recorded'}"
 
 
-def _rate(rate_bytes_per_s: float | None) -> Cell:
-    return Cell("no time", style="faint") if rate_bytes_per_s is None else Cell(format_rate(rate_bytes_per_s))
+def _rate(row: CopyRow, rate_bytes_per_s: float | None) -> Cell:
+    if rate_bytes_per_s is not None:
+        return Cell(format_rate(rate_bytes_per_s))
+    return Cell("unknown" if row.size_bytes is None else "no time", style="faint")
 
 
 def _fastest(row: CopyRow) -> Cell:
-    cell = _rate(row.fastest_bytes_per_s)
+    cell = _rate(row, row.fastest_bytes_per_s)
     if not row.implausible_count:
         return cell
     return Cell(cell.text, f"{format_count(row.implausible_count)} not believable", style="strong")
