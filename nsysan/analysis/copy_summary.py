@@ -10,15 +10,13 @@ import numpy as np
 
 from nsysan.analysis.duration_groups import DurationGroup, Durations, group_durations, windowed_durations
 from nsysan.analysis.registry import Analysis
-from nsysan.attribution.activities import DEVICE_TO_DEVICE, PEER_TO_PEER, SOURCES, between_devices
+from nsysan.attribution.activities import SOURCES, between_devices
 from nsysan.attribution.job import Gpu, Job
 from nsysan.hardware.links import NVLINK_5, LineRate, host_link
+from nsysan.model.copies import CopyKind, MemoryKind
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import Copies, Int64Array, Memsets
 from nsysan.model.units import NS_PER_S
-
-MEMSET = 14
-"""Stands for memsets where copies have CUPTI's copy kind."""
 
 IMPOSSIBLE_BYTES = 1 << 44
 """16 TiB: more than any memory a copy could fill; a larger size is damage."""
@@ -26,37 +24,14 @@ IMPOSSIBLE_BYTES = 1 << 44
 TIMESTAMP_RESOLUTION_NS = 32
 """Of GPU timestamps, by NVIDIA's staff: a copy may have taken this much longer than its record says."""
 
+MEMSET = 14
+"""Stands for memsets where copies have a ``CopyKind``."""
+
 NOT_KNOWN = 15
-"""Stands for a kind that is absent, or none of CUPTI's."""
+"""Stands for a kind of copy or memory that is absent or has no name."""
 
-DIRECTIONS = {
-    1: "host_to_device",
-    2: "device_to_host",
-    3: "host_to_array",
-    4: "array_to_host",
-    5: "array_to_array",
-    6: "array_to_device",
-    7: "device_to_array",
-    DEVICE_TO_DEVICE: "device_to_device",
-    9: "host_to_host",
-    PEER_TO_PEER: "peer_to_peer",
-    11: "unified_host_to_device",
-    12: "unified_device_to_host",
-    13: "unified_device_to_device",
-    MEMSET: "memset",
-}
-"""CUPTI's copy kinds."""
-
-MEMORIES = {
-    0: "pageable",
-    1: "pinned",
-    2: "device",
-    3: "array",
-    4: "managed",
-    5: "device_static",
-    6: "managed_static",
-}
-"""CUPTI's memory kinds."""
+HOST_LINK_KINDS = frozenset(kind for kind in CopyKind if ("HOST" in kind.name) and kind is not CopyKind.HOST_TO_HOST)
+"""The copies that cross the link between host and GPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +75,9 @@ class CopySummary:
 def compute_copy_summary(job: Job, _results: ResultSet) -> CopySummary | Skipped:
     """The copies and memsets of the job's windows; skipped where the trace holds neither table."""
     if all(trace.copies is None and trace.memsets is None for trace in job.traces):
-        return Skipped(CopySummary.id, "the trace holds no memory copies", "Record them: nsys profile -t cuda,nvtx ...")
+        return Skipped(
+            CopySummary.id, "the trace holds no readable memory copies", "Record them: nsys profile -t cuda,nvtx ..."
+        )
     records = _Records.concatenate([piece for row, gpu in enumerate(job.gpus) for piece in _records_of(job, gpu, row)])
     rows = (_row(group, records, job.gpus) for group in group_durations(records))
     return CopySummary(tuple(sorted(rows, key=lambda row: (-row.total_ns, str(row)))))
@@ -138,7 +115,7 @@ def _keys(records: Copies | Memsets) -> Int64Array:
 
 def _kinds(copies: Copies) -> tuple[Int64Array, Int64Array, Int64Array]:
     """Direction, source and destination memory; a copy within "devices" that are two is one between peers."""
-    direction = np.where(between_devices(copies), PEER_TO_PEER, copies.copy_kind)
+    direction = np.where(between_devices(copies), CopyKind.PEER_TO_PEER, copies.copy_kind)
     return direction, copies.src_kind, copies.dst_kind
 
 
@@ -152,14 +129,14 @@ def _row(group: DurationGroup, records: _Records, gpus: Sequence[Gpu]) -> CopyRo
     sized = members.take((members.size_bytes >= 0) & (members.size_bytes < IMPOSSIBLE_BYTES))
     timed = sized.take(sized.whole_ns > 0)
     time_ns = int(sized.whole_ns.sum())
-    limits = {row: _line_rate(direction, gpus[row]) for row in np.unique(members.gpu).tolist()}
+    limits = {row: _line_rate(direction, gpus[row]) for row in np.unique(members.gpu_row).tolist()}
     fastest_link = max(
         (limit for limit in limits.values() if limit), key=lambda limit: limit.rate_bytes_per_s, default=None
     )
     return CopyRow(
-        direction=DIRECTIONS.get(direction, "unknown"),
-        src_memory=MEMORIES.get(memories[0]),
-        dst_memory=MEMORIES.get(memories[1]),
+        direction="memset" if direction == MEMSET else _name(CopyKind, direction) or "unknown",
+        src_memory=_name(MemoryKind, memories[0]),
+        dst_memory=_name(MemoryKind, memories[1]),
         count=group.count,
         gpu_count=group.gpu_count,
         size_bytes=int(sized.size_bytes.sum()) if len(sized) else None,
@@ -175,16 +152,17 @@ def _row(group: DurationGroup, records: _Records, gpus: Sequence[Gpu]) -> CopyRo
     )
 
 
+def _name(kinds: type[CopyKind | MemoryKind], number: int) -> str | None:
+    """What ``run.json`` calls a kind; null for the unknown one and for numbers without a name."""
+    known = {int(kind): kind.name.lower() for kind in kinds if kind.name != "UNKNOWN"}
+    return known.get(number)
+
+
 def _line_rate(direction: int, gpu: Gpu) -> LineRate | None:
-    """What no copy of this direction on this GPU exceeds; a copy inside a device reads at most at memory bandwidth."""
-    name = DIRECTIONS.get(direction, "")
-    if name == "peer_to_peer":
+    """What no copy of this direction on this GPU exceeds; null inside a device, where caches outrun the memory."""
+    if direction == CopyKind.PEER_TO_PEER:
         return NVLINK_5
-    if name == "device_to_device":
-        bandwidth = gpu.identity.memory_bandwidth_bytes_per_s
-        return LineRate(float(bandwidth), "memory bandwidth of the GPU, from the trace") if bandwidth else None
-    crosses_link = ("host" in name) and name != "host_to_host"
-    return host_link(gpu.identity.name) if crosses_link else None
+    return host_link(gpu.identity.name) if direction in HOST_LINK_KINDS else None
 
 
 def _count_implausible(members: _Records, limits: Mapping[int, LineRate | None]) -> int:
@@ -192,7 +170,7 @@ def _count_implausible(members: _Records, limits: Mapping[int, LineRate | None])
     count = int(((members.whole_ns == 0) & (members.size_bytes > 0)).sum())
     for gpu_row, limit in limits.items():
         if limit is not None:
-            of_gpu = members.take((members.gpu == gpu_row) & (members.whole_ns > 0))
+            of_gpu = members.take((members.gpu_row == gpu_row) & (members.whole_ns > 0))
             longest_ns = of_gpu.whole_ns + TIMESTAMP_RESOLUTION_NS
             count += int((of_gpu.size_bytes > limit.rate_bytes_per_s / NS_PER_S * longest_ns).sum())
     return count

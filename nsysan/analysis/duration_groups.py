@@ -15,10 +15,10 @@ P95_PERCENT = 95
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Durations(Table):
-    """Activities that ran in a window: what they are grouped by, which GPU, whole duration and duration inside it."""
+    """Activities that ran in a window: what groups them, their GPU's place in the job, duration whole and inside it."""
 
     key: Int64Array
-    gpu: Int64Array
+    gpu_row: Int64Array
     whole_ns: Int64Array
     inside_ns: Int64Array
     row: Int64Array
@@ -26,7 +26,7 @@ class Durations(Table):
 
     def keyed_by(self, key: Int64Array) -> Durations:
         """The same activities, grouped by something else."""
-        return Durations(key, self.gpu, self.whole_ns, self.inside_ns, self.row)
+        return Durations(key, self.gpu_row, self.whole_ns, self.inside_ns, self.row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class DurationGroup:
     p95_ns: int
 
 
-def windowed_durations(activities: Activities, keys: Int64Array, gpu: int, window_ns: tuple[int, int]) -> Durations:
+def windowed_durations(activities: Activities, keys: Int64Array, gpu_row: int, window_ns: tuple[int, int]) -> Durations:
     """The activities that touch the window; one of no length counts where it lies inside or on an edge."""
     first_ns, last_ns = window_ns
     solid = activities.end_ns > activities.start_ns
@@ -50,7 +50,7 @@ def windowed_durations(activities: Activities, keys: Int64Array, gpu: int, windo
     rows = np.flatnonzero((solid & crosses) | point)
     touching = activities.take(rows)
     inside_ns = touching.end_ns.clip(first_ns, last_ns) - touching.start_ns.clip(first_ns, last_ns)
-    return Durations(keys[rows], np.full(len(rows), gpu), touching.end_ns - touching.start_ns, inside_ns, rows)
+    return Durations(keys[rows], np.full(len(rows), gpu_row), touching.end_ns - touching.start_ns, inside_ns, rows)
 
 
 def group_durations(durations: Durations) -> Iterator[DurationGroup]:
@@ -63,7 +63,7 @@ def group_durations(durations: Durations) -> Iterator[DurationGroup]:
         yield DurationGroup(
             key=key,
             count=count,
-            gpu_count=len(np.unique(ordered.gpu[members])),
+            gpu_count=len(np.unique(ordered.gpu_row[members])),
             total_ns=int(ordered.inside_ns[members].sum()),
             median_ns=(int(whole_ns[(count - 1) // 2]) + int(whole_ns[count // 2])) / 2,
             p95_ns=int(whole_ns[-(-P95_PERCENT * count // 100) - 1]),

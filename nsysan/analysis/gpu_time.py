@@ -8,13 +8,11 @@ from typing import ClassVar
 
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.activities import Activities
-from nsysan.attribution.job import Device, Gpu, Job
-from nsysan.model.partition import Activity, Part, PartTimes
+from nsysan.attribution.job import Device, Gpu, Job, occupancy_of
+from nsysan.model.partition import COMPUTING_PARTS, Activity, Part, PartTimes
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.timeline.occupancy import Occupancy, states_with, sweep
-
-HEALTHY_PARTS = frozenset({Part.COMPUTE_ONLY, Part.OVERLAPPED, Part.FUSED})
-"""The parts of which the GPU with the smallest share is worst off."""
+from nsysan.model.text import display_text
+from nsysan.timeline.occupancy import states_with
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,9 @@ class GpuTime:
 def compute_gpu_time(job: Job, _results: ResultSet) -> GpuTime | Skipped:
     """The partition of every GPU of the job; skipped where no GPU work was recorded."""
     if not job.gpus:
-        return no_gpu_work(GpuTime.id)
+        return no_gpu_work(GpuTime.id, job)
+    if not any(gpu.occupancy.window_ns for gpu in job.gpus):
+        return Skipped(GpuTime.id, "the GPU work recorded takes no time at all", None)
     gpus = tuple(_gpu_times(gpu) for gpu in job.gpus)
     devices = tuple(_device_times(device, job) for device in job.devices)
     return GpuTime(gpus, devices, _job_times(gpus))
@@ -113,8 +113,10 @@ def compute_gpu_time(job: Job, _results: ResultSet) -> GpuTime | Skipped:
 ANALYSIS = Analysis(GpuTime, compute_gpu_time)
 
 
-def no_gpu_work(analysis_id: str) -> Skipped:
-    """The answer of every analysis of GPU work to a trace without any."""
+def no_gpu_work(analysis_id: str, job: Job) -> Skipped:
+    """The answer of every analysis of GPU work to a job without any: nothing was recorded, or nothing can be used."""
+    if job.has_unusable_records:
+        return Skipped(analysis_id, "no record of GPU work can be used; the notes say why", None)
     return Skipped(analysis_id, "the trace holds no GPU work", "Record CUDA activity: nsys profile -t cuda,nvtx ...")
 
 
@@ -126,8 +128,8 @@ def _gpu_times(gpu: Gpu) -> GpuTimes:
     unhidden = states_with(Activity.COMMUNICATION, Activity.COMPUTE | Activity.FUSED)
     return GpuTimes(
         id=gpu.id,
-        name=gpu.identity.name,
-        uuid=gpu.identity.uuid,
+        name=None if gpu.identity.name is None else display_text(gpu.identity.name),
+        uuid=None if gpu.identity.uuid is None else display_text(gpu.identity.uuid),
         devices=tuple(device.id for device in gpu.devices),
         window_start_ns=gpu.window_ns[0],
         window_end_ns=gpu.window_ns[1],
@@ -173,21 +175,21 @@ def _idle_between(device: Device, start_ns: int, end_ns: int) -> int:
     """Idle of the capture outside the window; a user's window may leave work there."""
     if end_ns <= start_ns:
         return 0
-    work = device.activities
-    outside: Occupancy = sweep(work.start_ns, work.end_ns, work.kind.astype("uint8"), (start_ns, end_ns))
-    return outside.idle().total_ns
+    return occupancy_of(device.activities, (start_ns, end_ns)).idle().total_ns
 
 
 def _job_times(gpus: Sequence[GpuTimes]) -> JobTimes:
-    ids = [gpu.id for gpu in gpus]
+    """Over the GPUs that have a window; a window chosen by the user may leave some none."""
+    judged = [gpu for gpu in gpus if gpu.time.window_ns]
+    ids = [gpu.id for gpu in judged]
     parts = {
         part.value: _spread(
-            ids, [gpu.time.of(part) / (gpu.time.window_ns or 1) for gpu in gpus], healthy=part in HEALTHY_PARTS
+            ids, [gpu.time.of(part) / gpu.time.window_ns for gpu in judged], healthy=part in COMPUTING_PARTS
         )
         for part in Part
     }
-    busy = [gpu.compute_busy_frac or 0.0 for gpu in gpus]
-    active = [gpu.device_active_frac or 0.0 for gpu in gpus]
+    busy = [gpu.compute_busy_frac for gpu in judged if gpu.compute_busy_frac is not None]
+    active = [gpu.device_active_frac for gpu in judged if gpu.device_active_frac is not None]
     return JobTimes(len(gpus), parts, _spread(ids, busy, healthy=True), _spread(ids, active, healthy=True))
 
 

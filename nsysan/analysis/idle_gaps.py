@@ -11,6 +11,7 @@ import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
+from nsysan.attribution.activities import Activities
 from nsysan.attribution.job import Gpu, Job
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text
@@ -61,7 +62,7 @@ class IdleGaps:
 def compute_idle_gaps(job: Job, _results: ResultSet) -> IdleGaps | Skipped:
     """The gaps of every GPU of the job; skipped where no GPU work was recorded."""
     if not job.gpus:
-        return no_gpu_work(IdleGaps.id)
+        return no_gpu_work(IdleGaps.id, job)
     largest = chain.from_iterable(_largest_gaps(job, gpu) for gpu in job.gpus)
     ordered = sorted(largest, key=lambda gap: (-gap.duration_ns, gap.start_ns, gap.gpu))
     sizes = chain.from_iterable(_count_by_size(gpu.id, gpu.occupancy.idle()) for gpu in job.gpus)
@@ -73,17 +74,21 @@ ANALYSIS = Analysis(IdleGaps, compute_idle_gaps)
 
 def _largest_gaps(job: Job, gpu: Gpu) -> Iterator[Gap]:
     gaps = gpu.occupancy.idle()
+    # one of no length fills nothing, so it neither begins nor ends a gap
+    activities = gpu.activities.take(gpu.activities.end_ns > gpu.activities.start_ns)
     # latest end so far, and who holds it: what ran last before a gap
-    ends_ns = np.maximum.accumulate(gpu.activities.end_ns)
+    ends_ns = np.maximum.accumulate(activities.end_ns)
     for row in np.lexsort((gaps.start_ns, -gaps.durations_ns))[:GAPS_PER_GPU].tolist():
         start_ns, end_ns = int(gaps.start_ns[row]), int(gaps.end_ns[row])
         before = int(np.searchsorted(ends_ns, start_ns)) if start_ns > gpu.window_ns[0] else None
-        after = int(np.searchsorted(gpu.activities.start_ns, end_ns)) if end_ns < gpu.window_ns[1] else None
-        yield Gap(gpu.id, start_ns, end_ns, end_ns - start_ns, _name(job, gpu, before), _name(job, gpu, after))
+        after = int(np.searchsorted(activities.start_ns, end_ns)) if end_ns < gpu.window_ns[1] else None
+        yield Gap(
+            gpu.id, start_ns, end_ns, end_ns - start_ns, _name(job, activities, before), _name(job, activities, after)
+        )
 
 
-def _name(job: Job, gpu: Gpu, position: int | None) -> str | None:
-    return None if position is None else display_text(job.activity_name(gpu.activities, position))
+def _name(job: Job, activities: Activities, position: int | None) -> str | None:
+    return None if position is None else display_text(job.activity_name(activities, position))
 
 
 def _count_by_size(gpu_id: str, gaps: Intervals) -> Iterator[GapSizes]:

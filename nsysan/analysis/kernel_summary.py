@@ -76,7 +76,9 @@ class KernelSummary:
 def compute_kernel_summary(job: Job, _results: ResultSet) -> KernelSummary | Skipped:
     """The kernels of the job's windows; skipped where none was recorded."""
     if all(trace.kernels is None for trace in job.traces):
-        return Skipped(KernelSummary.id, "the trace holds no kernels", "Record them: nsys profile -t cuda,nvtx ...")
+        return Skipped(
+            KernelSummary.id, "the trace holds no readable kernels", "Record them: nsys profile -t cuda,nvtx ..."
+        )
     durations, names = _kernel_durations(job)
     work_ns = int(durations.inside_ns.sum())
     groups = sorted(group_durations(durations), key=lambda group: (-group.total_ns, names[group.key]))

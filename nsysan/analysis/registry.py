@@ -26,6 +26,11 @@ class Analysis:
         return self.result_type.id
 
 
+def result_types() -> tuple[type[Result], ...]:
+    """The type of every analysis' result: what a saved run may hold."""
+    return tuple(analysis.result_type for analysis in analyses())
+
+
 def analyses() -> tuple[Analysis, ...]:
     """Every analysis, each after those it needs."""
     found = {analysis.id: analysis for analysis in discover(nsysan.analysis, "ANALYSIS", Analysis)}

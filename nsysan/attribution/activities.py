@@ -8,18 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.kernel_class import classify
+from nsysan.model.copies import CopyKind
 from nsysan.model.partition import Activity
 from nsysan.model.tables import ABSENT, BoolArray, Copies, GpuActivities, Int64Array, Kernels, Table
-from nsysan.model.trace import Trace
+from nsysan.model.trace import GPU_TABLES, Trace
+from nsysan.model.units import NS_PER_S
 
-PEER_TO_PEER = 10
-DEVICE_TO_DEVICE = 8
-
-IMPOSSIBLE_NS = 10 * 86_400 * 1_000_000_000
+IMPOSSIBLE_NS = 10 * 86_400 * NS_PER_S
 """Ten days: no capture is as long, so a time further from session start is damage (CUPTI writes 2^63 for unknown)."""
 
-SOURCES = ("kernels", "copies", "memsets", "graph_launches")
-"""The tables of a Trace that hold GPU work, in the order of ``Activities.source``."""
+SOURCES = GPU_TABLES
+"""What ``Activities.source`` is an index into."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +48,7 @@ class DeviceActivities:
 
 def collect_activities(trace: Trace, report: int) -> list[DeviceActivities]:
     """The work of every (process, device) of the trace that has GPU records, in order of process and device."""
-    tables = {SOURCES.index(name): table for name in SOURCES if (table := getattr(trace, name)) is not None}
+    tables = {SOURCES.index(name): table for name, table in trace.gpu_tables().items()}
     if not any(len(table) for table in tables.values()):
         return []
     everything = Activities(
@@ -87,7 +86,7 @@ def _device_activities(global_pid: int, device_id: int, records: Activities, fau
     return DeviceActivities(
         global_pid,
         device_id,
-        in_order(_clip_to_capture(records.take(faults == 0))),
+        in_order(_clip_at_time_zero(records.take(faults == 0))),
         {fault: count for fault, count in counts.items() if count},
     )
 
@@ -107,7 +106,7 @@ def _faults(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
     return np.select(faults, range(1, len(FAULTS) + 1), default=0)
 
 
-def _clip_to_capture(activities: Activities) -> Activities:
+def _clip_at_time_zero(activities: Activities) -> Activities:
     columns = activities.columns()
     return Activities(**{**columns, "start_ns": np.maximum(columns["start_ns"], 0)})
 
@@ -126,7 +125,9 @@ def between_devices(copies: Copies) -> BoolArray:
     """Which copies go from one GPU to another: copy kind 10, or 8 with two device ids."""
     both_known = (copies.src_device_id != ABSENT) & (copies.dst_device_id != ABSENT)
     other_device = both_known & (copies.src_device_id != copies.dst_device_id)
-    between: BoolArray = (copies.copy_kind == PEER_TO_PEER) | ((copies.copy_kind == DEVICE_TO_DEVICE) & other_device)
+    between: BoolArray = (copies.copy_kind == CopyKind.PEER_TO_PEER) | (
+        (copies.copy_kind == CopyKind.DEVICE_TO_DEVICE) & other_device
+    )
     return between
 
 

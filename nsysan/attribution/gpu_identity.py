@@ -20,7 +20,6 @@ class GpuIdentity:
     key: Hashable
     name: str | None
     uuid: str | None
-    memory_bandwidth_bytes_per_s: int | None
 
 
 def identify_gpu(trace: Trace, report: int, global_pid: int, device_id: int) -> GpuIdentity:
@@ -28,12 +27,10 @@ def identify_gpu(trace: Trace, report: int, global_pid: int, device_id: int) -> 
     device = _cuda_device(trace, process_of(global_pid), device_id)
     gpu = _physical_gpu(trace, device)
     uuid = device.uuid if device and device.uuid else gpu.uuid if gpu and _is_whole(device, gpu) else None
-    described = gpu or _common_model(trace.gpus)
     return GpuIdentity(
         key=_key(trace, report, uuid, gpu, device),
-        name=described.name if described else None,
+        name=gpu.name if gpu else _common_name(trace.gpus),
         uuid=uuid,
-        memory_bandwidth_bytes_per_s=described.memory_bandwidth_bytes_per_s if described else None,
     )
 
 
@@ -65,7 +62,7 @@ def _is_whole(device: CudaDevice | None, gpu: PhysicalGpu) -> bool:
     return device.sm_count == gpu.sm_count
 
 
-def _common_model(gpus: Sequence[PhysicalGpu]) -> PhysicalGpu | None:
-    """A GPU that stands for all of the machine, where they are all of one model."""
-    models = {(gpu.name, gpu.memory_bandwidth_bytes_per_s) for gpu in gpus}
-    return gpus[0] if len(models) == 1 else None
+def _common_name(gpus: Sequence[PhysicalGpu]) -> str | None:
+    """What every GPU of the machine is called, where they are all of one model."""
+    names = {gpu.name for gpu in gpus}
+    return names.pop() if len(names) == 1 else None

@@ -46,12 +46,21 @@ _FUSED = _pattern(
 # Whose kernels communicate, matched at a name's start or as a namespace, so that a compute kernel that only mentions
 # a collective stays compute.
 _COMMUNICATION = (
-    ("nccl", _pattern(r"^(?:\w+::)*(?:nccl|rccl|msccl)")),
+    ("nccl", _pattern(r"^(?:\w+::)*(?:nccl|rccl|msccl(?!pp))")),
     ("nvshmem", _pattern(r"nvshmem")),
     ("deep_ep", _pattern(r"(?:^|\b|\d)(?:deep_ep|hybrid_ep)(?:::|\d)")),
     ("userbuffers", _pattern(r"\bk?userbuffers_")),
-    ("symmetric_memory", _pattern(r"\b(?:multimem_|(?:multimem_)?(?:one|two)_shot_)" + _COLLECTIVE_WORD)),
-    ("custom", _pattern(r"\bcross_device_reduce|(?:one|two)_?shot_?all_?reduce|\bquick_?reduce::|\bmscclpp")),
+    (
+        "symmetric_memory",
+        _pattern(r"\bsymmetric_memory::|\b(?:multimem_|(?:multimem_)?(?:one|two)_shot_)" + _COLLECTIVE_WORD),
+    ),
+    (
+        "custom",
+        _pattern(
+            r"\bcross_device_reduce|(?:one|two)_?shot_?all_?reduce|\bquick_?reduce::|\bmscclpp|\btensorrt_llm::.*"
+            + _COLLECTIVE_WORD
+        ),
+    ),
 )
 
 # Plans the exchange, but moves nothing itself.

@@ -12,41 +12,47 @@ from nsysan.attribution.activities import Activities
 from nsysan.model.errors import UsageError
 from nsysan.model.tables import ABSENT, BoolArray, NvtxRanges
 from nsysan.model.text import display_text
-from nsysan.model.trace import PID_SHIFT, Trace
+from nsysan.model.trace import PROCESS_BITS, Trace
 from nsysan.model.units import format_timestamp
 
 LISTED_NAMES = 12
 _RANGE_SPELLING = re.compile(r"(?P<name>.*?)(?:@(?P<domain>[^/@]*))?(?:/(?P<index>\d+))?", re.DOTALL)
-_PROCESS_BITS = ~((1 << PID_SHIFT) - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class WindowChoice:
-    """What the user asked for; ``from_ns`` and ``to_ns`` are session times, ``nvtx_range`` is NAME[@DOMAIN][/INDEX]."""
+    """What the user asked for; ``from_ns`` and ``to_ns`` are session times, ``nvtx_range`` is NAME[@DOMAIN][/INDEX].
+
+    Raises UsageError where the parts contradict each other.
+    """
 
     from_ns: int | None = None
     to_ns: int | None = None
     nvtx_range: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.nvtx_range is not None and (self.from_ns, self.to_ns) != (None, None):
+            raise UsageError("--range gives both ends of the window.", "Leave out --from and --to, or --range.")
+        if self.from_ns is not None and self.to_ns is not None and self.from_ns >= self.to_ns:
+            raise UsageError(
+                f"The window ends at {format_timestamp(self.to_ns)}, "
+                f"not after its begin at {format_timestamp(self.from_ns)}.",
+                "Give --from a time before --to.",
+            )
+
 
 def bounds_of(choice: WindowChoice, trace: Trace) -> WindowChoice:
-    """The choice with its NVTX range resolved to times of this trace.
+    """The choice as times of this trace: its NVTX range resolved, its ends inside the capture where that is known.
 
     NAME alone spans from the first begin to the last end of its ranges; /INDEX picks one of them, counted from 0 in
-    order of begin. Raises UsageError where the trace holds no such range, or the bounds leave nothing.
+    order of begin. Raises UsageError where the trace holds no such range, or the capture nothing of the window.
     """
-    bounds = choice
     if choice.nvtx_range is not None:
-        if choice.from_ns is not None or choice.to_ns is not None:
-            raise UsageError("--range gives both ends of the window.", "Leave out --from and --to, or --range.")
-        bounds = WindowChoice(*_range_span(choice.nvtx_range, trace))
-    if bounds.from_ns is not None and bounds.to_ns is not None and bounds.from_ns >= bounds.to_ns:
-        raise UsageError(
-            f"The window ends at {format_timestamp(bounds.to_ns)}, "
-            f"not after its begin at {format_timestamp(bounds.from_ns)}.",
-            "Give --from a time before --to.",
-        )
-    return bounds
+        return WindowChoice(*_range_span(choice.nvtx_range, trace))
+    from_ns = None if choice.from_ns is None else max(choice.from_ns, 0)
+    if choice.to_ns is None or trace.capture_ns is None:
+        return WindowChoice(from_ns, choice.to_ns)
+    return WindowChoice(from_ns, min(choice.to_ns, trace.capture_ns))
 
 
 def window_over(activities: Activities, bounds: WindowChoice) -> tuple[int, int]:
@@ -97,7 +103,7 @@ def _named(ranges: NvtxRanges, trace: Trace, name: str) -> BoolArray:
 
 
 def _in_domain(ranges: NvtxRanges, trace: Trace, domain: str) -> BoolArray:
-    pids = ranges.global_tid & _PROCESS_BITS
+    pids = ranges.global_tid & PROCESS_BITS
     mask = np.zeros(len(ranges), dtype=np.bool_)
     for (global_pid, domain_id), name in trace.nvtx_domains.items():
         if name == domain:

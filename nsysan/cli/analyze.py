@@ -11,7 +11,7 @@ import click
 
 from nsysan.cli.outputs import write_all
 from nsysan.cli.times import session_time
-from nsysan.model.errors import UndecidableError
+from nsysan.model.errors import UndecidableError, UsageError
 from nsysan.model.text import visible_text
 from nsysan.model.verdicts import Severity
 
@@ -32,17 +32,11 @@ class _Outputs:
     force: bool
     quiet: bool
 
-    def files(self, run: Run) -> dict[Path, bytes]:
-        """What to write where."""
-        from nsysan.model.run_json import encode_run
-        from nsysan.report.renderers import renderers
-
-        files = {}
-        if self.page is not None:
-            files[self.page] = renderers()["html"].render(run).encode("utf-8")
-        if self.run_json not in (None, STDOUT):
-            files[self.run_json] = encode_run(run)
-        return files
+    def __post_init__(self) -> None:
+        if self.page == STDOUT:
+            raise UsageError("The page cannot go to standard output.", "Give -o a file name; --json - is possible.")
+        if self.page is not None and self.run_json is not None and self.page.resolve() == self.run_json.resolve():
+            raise UsageError("The page and run.json cannot be one file.", "Give -o and --json two names.")
 
 
 @click.command("analyze", short_help="Account for every nanosecond of every GPU.")
@@ -82,6 +76,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     """Read Nsight Systems REPORTs (.sqlite, .nsys-rep, or a folder of them) and say where the GPUs' time went."""
     from nsysan.attribution.window import WindowChoice
     from nsysan.pipeline.analyze import AnalyzeOptions, analyze
+    from nsysan.pipeline.inputs import expand_inputs
 
     options = AnalyzeOptions(
         window=WindowChoice(from_ns, to_ns, nvtx_range),
@@ -92,28 +87,33 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
         nsys=nsys,
     )
     page = output or (None if run_json else Path(f"{reports[0].absolute().stem}.nsysan.html"))
+    outputs = _Outputs(page, run_json, force, quiet)
+    files = expand_inputs(reports)
     progress = _show_progress if sys.stderr.isatty() and not quiet else None
-    run = analyze(reports, options, progress)
-    _deliver(run, _Outputs(page, run_json, force, quiet), reports)
+    run = analyze(files, options, progress)
+    _deliver(run, outputs, files)
     return 0 if fail_on is None else _judge(run, Severity(fail_on))
 
 
 COMMAND = analyze_command
 
 
-def _deliver(run: Run, outputs: _Outputs, reports: tuple[Path, ...]) -> None:
+def _deliver(run: Run, outputs: _Outputs, inputs: list[Path]) -> None:
     """Write the files first, so that what is printed about them is true."""
     from nsysan.model.run_json import encode_run
     from nsysan.report.renderers import renderers
 
-    files = outputs.files(run)
-    text = renderers()["text"].render(run)
-    write_all(files, force=outputs.force, inputs=reports)
+    formats, document = renderers(), encode_run(run)
+    text = formats["text"].render(run)
+    files = {} if outputs.page is None else {outputs.page: formats["html"].render(run).encode("utf-8")}
+    if outputs.run_json not in (None, STDOUT):
+        files[outputs.run_json] = document
+    write_all(files, force=outputs.force, inputs=inputs)
     if outputs.run_json == STDOUT:
-        click.echo(encode_run(run), nl=False)
+        click.echo(document, nl=False)
         return
     if not outputs.quiet:
-        click.echo(text.rstrip("\n") + "\n")
+        click.echo(text)
     for path in files:
         click.echo(f"{'Page' if path == outputs.page else 'Run'}: {visible_text(str(path))}")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from nsysan.model.errors import UsageError
@@ -15,37 +16,39 @@ OWN_MARKS = (b'<meta name="generator" content="nsysan', b'"nsysan_version":')
 """What the first bytes of a page, and of a ``run.json``, hold."""
 
 
-def write_all(contents: Mapping[Path, bytes], *, force: bool, inputs: Iterable[Path]) -> None:
-    """Write every file whole, or none: each is written beside its target and then takes its name.
+def write_all(contents: Mapping[Path, bytes], *, force: bool, inputs: Collection[Path]) -> None:
+    """Write every file whole, or none: each is written beside its target, and only then takes its name.
 
     nsysan's own outputs are replaced; any other file only with ``force``, and an input never. Raises UsageError.
     """
-    for path in contents:
-        _refuse(path, force=force, inputs=inputs)
-    staged: dict[Path, Path] = {}
-    try:
+    with ExitStack() as staging:
+        staged = {}
         for path, data in contents.items():
-            staged[path] = _stage(path, data)
-        for path, temporary in list(staged.items()):
-            temporary.replace(path)
-            del staged[path]
+            with _refusing(path):
+                _check(path, force=force, inputs=inputs)
+                staged[path] = staging.enter_context(_staged(path, data))
+        for path, temporary in staged.items():
+            with _refusing(path):
+                temporary.replace(path)
+
+
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    """Turn what the operating system has against writing ``path`` into a UsageError."""
+    try:
+        yield
     except OSError as error:
         raise UsageError(
-            f"Cannot write {visible_text(str(path))}: {error.strerror}.", "Choose another place."
+            f"Cannot write {visible_text(str(path))}: {error.strerror}.", "Choose another place for it."
         ) from error
-    finally:
-        for temporary in staged.values():
-            temporary.unlink(missing_ok=True)
 
 
-def _refuse(path: Path, *, force: bool, inputs: Iterable[Path]) -> None:
+def _check(path: Path, *, force: bool, inputs: Collection[Path]) -> None:
     name = visible_text(str(path))
     if not path.exists():
         return
     if any(source.exists() and path.samefile(source) for source in inputs):
-        raise UsageError(
-            f"{name} is an input: nsysan never writes over a report.", "Choose another name for the output."
-        )
+        raise UsageError(f"{name} is an input: nsysan never writes over one.", "Choose another name for the output.")
     if not path.is_file():
         raise UsageError(f"{name} is there and no ordinary file.", "Choose another name for the output.")
     if not force and not _is_own(path):
@@ -58,13 +61,17 @@ def _is_own(path: Path) -> bool:
     return any(mark in head for mark in OWN_MARKS)
 
 
-def _stage(path: Path, data: bytes) -> Path:
-    """The data in a new file beside its target, with the rights a new file would have."""
+@contextmanager
+def _staged(path: Path, data: bytes) -> Iterator[Path]:
+    """A new file beside the target with the data and the rights a new file would have; gone in the end if not moved."""
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".nsysan-", suffix=".part")
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-    mask = os.umask(0)
-    os.umask(mask)
     temporary = Path(name)
-    temporary.chmod(0o666 & ~mask)
-    return temporary
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from nsysan.analysis.gpu_time import GpuTime, GpuTimes
 from nsysan.findings.registry import Rule
@@ -14,7 +14,7 @@ from nsysan.model.verdicts import Severity
 def find_no_communication(results: ResultSet) -> Iterable[Finding]:
     """A warning where two or more GPUs show no communication at all."""
     gpu_time = results.get(GpuTime)
-    if isinstance(gpu_time, Skipped) or len(gpu_time.gpus) == 1 or any(map(_communicates, gpu_time.gpus)):
+    if isinstance(gpu_time, Skipped) or _distinct_count(gpu_time.gpus) == 1 or any(map(_communicates, gpu_time.gpus)):
         return
     graphs = any(gpu.time.opaque_graph_ns for gpu in gpu_time.gpus)
     yield Finding(
@@ -22,9 +22,9 @@ def find_no_communication(results: ResultSet) -> Iterable[Finding]:
         bottleneck_class=None,
         cause=None,
         severity=Severity.WARNING,
-        title=f"{len(gpu_time.gpus)} GPUs, but no communication between them was recognised",
+        title=f"{_distinct_count(gpu_time.gpus)} GPUs, but no communication between them was recognised",
         recoverable_ns=None,
-        evidence=(Evidence("No kernel or copy of any GPU belongs to a known communication family.", GpuTime.id),),
+        evidence=(Evidence("No kernel or copy in the windows belongs to a known communication family.", GpuTime.id),),
         advice=(
             "Record with --cuda-graph-trace=node: communication inside whole-graph records is not seen."
             if graphs
@@ -34,6 +34,11 @@ def find_no_communication(results: ResultSet) -> Iterable[Finding]:
 
 
 RULE = Rule("no_communication", find_no_communication)
+
+
+def _distinct_count(gpus: Sequence[GpuTimes]) -> int:
+    """How many GPUs these are: one that was seen at two times is one."""
+    return len({gpu.uuid or gpu.id for gpu in gpus})
 
 
 def _communicates(gpu: GpuTimes) -> bool:

@@ -29,17 +29,17 @@ NVLINK_5 = LineRate(900.0e9, "NVLink 5 line rate, the fastest GPU-to-GPU link")
 _HOST_LINK_OF_MODEL = (
     (re.compile(r"GH200|GB200|GB300"), C2C),
     (re.compile(r"V100\w*"), NVLINK_2_HOST),
-    (re.compile(r"T4|P100|P40|RTX20\d\d"), PCIE_3),
+    (re.compile(r"T4|P100|P40|GEFORCE20\d\d"), PCIE_3),
     (re.compile(r"A100\w*|A800|A10G?|A16|A2|A30|A40|A4000|A5000|A6000|L4|L20|L40S?"), PCIE_4),
-    (re.compile(r"RTX[34]0\d\d"), PCIE_4),
-    (re.compile(r"H100\w*|H200|H800|H20|B100|B200|B300|RTX50\d\d"), PCIE_5),
+    (re.compile(r"ADA|GEFORCE[34]0\d\d"), PCIE_4),
+    (re.compile(r"H100\w*|H200|H800|H20|B100|B200|B300|GEFORCE50\d\d"), PCIE_5),
 )
 
 
 def host_link(gpu_name: str | None) -> LineRate:
     """The link between a GPU of this name and its host; the fastest there is where the name is not known."""
     words = re.findall(r"[A-Z0-9]+", (gpu_name or "").upper())
-    tokens = {*words, *(f"RTX{word}" for word in words)} if "RTX" in words else set(words)
+    tokens = {*words, *(f"GEFORCE{word}" for word in words if "GEFORCE" in words)}
     for model, link in _HOST_LINK_OF_MODEL:
         if any(model.fullmatch(token) for token in tokens):
             return link

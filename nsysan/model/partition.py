@@ -33,6 +33,10 @@ class Part(str, Enum):
     IDLE = "idle"
 
 
+COMPUTING_PARTS = frozenset({Part.COMPUTE_ONLY, Part.OVERLAPPED, Part.FUSED})
+"""The parts in which compute runs: of these the GPU with the smallest share is worst off, of the others the largest."""
+
+
 @dataclass(frozen=True, slots=True)
 class PartTimes:
     """Time per part; the fields add up to the window."""

@@ -79,7 +79,7 @@ class Kernels(GpuActivities):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Copies(GpuActivities):
-    """Memory copies; kinds are CUPTI's numbers (``copy_kind`` 1 HtoD, 2 DtoH, 8 DtoD, 10 PtoP; memory 0 pageable)."""
+    """Memory copies; ``copy_kind`` is a ``CopyKind``, ``src_kind`` and ``dst_kind`` are a ``MemoryKind``."""
 
     size_bytes: Int64Array
     copy_kind: Int64Array

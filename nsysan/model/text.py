@@ -24,7 +24,6 @@ def text_hash(raw: str) -> str:
 
 
 def visible_text(text: str) -> str:
-    """``text`` with every character that cannot be seen spelt out, uncut: for messages that name files."""
     """``text`` with control, format and surrogate characters spelt out, and nothing cut; twice is as once."""
     if text.isascii() and text.isprintable():
         return text

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nsysan.model.tables import Copies, GraphLaunches, Kernels, Memsets, NvtxRanges
+from nsysan.model.tables import Copies, GpuActivities, GraphLaunches, Kernels, Memsets, NvtxRanges
 
 PID_SHIFT = 24
 PID_MASK = 0xFFFFFF
+PROCESS_BITS = ~((1 << PID_SHIFT) - 1)
+"""What a serialized global tid shares with the global pid of its process."""
 
 
 def process_of(global_id: int) -> int:
@@ -59,6 +61,10 @@ class CudaDevice:
     sm_count: int | None
 
 
+GPU_TABLES = ("kernels", "copies", "memsets", "graph_launches")
+"""The fields of a Trace that hold GPU work."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trace:
     """One report. A table is None where the report does not hold it: absent is not empty."""
@@ -83,6 +89,11 @@ class Trace:
     """Domain name by (global pid, domain id); domain ids are unique per process only."""
     unreadable_records: Mapping[str, int]
     """Rows per source table left out because a needed value was no integer."""
+
+    def gpu_tables(self) -> dict[str, GpuActivities]:
+        """The tables of GPU work that were recorded, by field name, in a fixed order."""
+        tables = {name: getattr(self, name) for name in GPU_TABLES}
+        return {name: table for name, table in tables.items() if table is not None}
 
     def text(self, string_id: int) -> str:
         """The string behind an id, or ``<unknown:ID>`` where the report lost it."""

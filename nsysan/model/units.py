@@ -16,6 +16,11 @@ def format_duration(duration_ns: float) -> str:
     return _scaled(duration_ns, _DURATION_UNITS, "ns")
 
 
+def duration_unit(duration_ns: float) -> tuple[int, str]:
+    """The unit ``format_duration`` chooses: its length in ns, and its name."""
+    return _unit(duration_ns, _DURATION_UNITS, "ns")
+
+
 def format_timestamp(time_ns: int) -> str:
     """A moment of the session as the GUI's ruler writes it, to the nanosecond: ``60.111541307s``."""
     sign = "-" if time_ns < 0 else ""
@@ -51,8 +56,12 @@ def counted(count: int, noun: str) -> str:
 
 
 def _scaled(value: float, units: tuple[tuple[int, str], ...], smallest: str) -> str:
-    for size, name in units:
-        # 999.9996 of a unit would be printed as 1000.000: hand it to the next larger one
-        if abs(value) >= size * 0.9999995:
-            return f"{value / size:,.3f} {name}"
-    return f"{value:.0f} {smallest}" if float(value).is_integer() else f"{value:.1f} {smallest}"
+    size, name = _unit(value, units, smallest)
+    if size > 1:
+        return f"{value / size:,.3f} {name}"
+    return f"{value:.0f} {name}" if float(value).is_integer() else f"{value:.1f} {name}"
+
+
+def _unit(value: float, units: tuple[tuple[int, str], ...], smallest: str) -> tuple[int, str]:
+    # 999.9996 of a unit would be printed as 1000.000: it is given to the next larger one
+    return next(((size, name) for size, name in units if abs(value) >= size * 0.9999995), (1, smallest))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 
 from nsysan import __version__
 from nsysan.analysis.registry import Analysis, analyses
-from nsysan.attribution.job import Job, build_job, clock_offsets
+from nsysan.attribution.clocks import clocks_of
+from nsysan.attribution.job import Job, build_job
 from nsysan.attribution.window import WindowChoice
 from nsysan.findings.diagnosis import diagnose
 from nsysan.findings.registry import find_all
@@ -19,7 +20,8 @@ from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, OptionValue, Provenance, ReportInfo, Run
 from nsysan.model.text import display_text
 from nsysan.model.trace import Trace
-from nsysan.pipeline.inputs import expand_inputs
+from nsysan.model.units import counted
+from nsysan.pipeline.inputs import without_copies
 
 Progress = Callable[[str], None]
 
@@ -49,9 +51,10 @@ class AnalyzeOptions:
 
 
 def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress | None = None) -> Run:
-    """The Run of these reports. Raises InputError, UsageError or MissingToolError; writes nothing."""
+    """The Run of these report files. Raises InputError, UsageError or MissingToolError; writes nothing."""
     wanted = _wanted(options.only)
-    traces, notes = _read_all(expand_inputs(paths), options, progress or _silent)
+    originals, copy_notes = without_copies(paths)
+    traces = _read_all(originals, options, progress or _silent)
     job = build_job(traces, options.window, options.gpu)
     results = _compute(job, wanted)
     return Run(
@@ -61,7 +64,7 @@ def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress |
         options=options.recorded(),
         provenance=_provenance(traces, keep_identity=options.keep_identity),
         reports=_report_infos(traces),
-        notes=(*notes, *job.notes),
+        notes=(*copy_notes, *_unreadable_notes(traces), *job.notes),
         results=results,
         diagnosis=diagnose(results),
         findings=find_all(results),
@@ -72,47 +75,37 @@ def _silent(_message: str) -> None:
     """Report progress to nobody."""
 
 
-def _wanted(only: Sequence[str]) -> dict[str, Analysis]:
-    """The analyses asked for and those they need, in order."""
+def _wanted(only: Sequence[str]) -> tuple[Analysis, ...]:
+    """The analyses asked for and those they need, in order; all of them where none is named."""
     known = {analysis.id: analysis for analysis in analyses()}
     if unknown := [name for name in only if name not in known]:
         raise UsageError(
             f"There is no analysis {display_text(unknown[0])!r}.", f"Analyses: {', '.join(sorted(known))}."
         )
-    if not only:
-        return known
-    needed = {need.id for name in only for need in known[name].needs}
-    return {name: analysis for name, analysis in known.items() if name in {*only, *needed}}
+    wanted = set(only or known)
+    for name in reversed(known):
+        # an analysis stands after those it needs, so that backwards every need is met by one already wanted
+        wanted |= {need.id for need in known[name].needs} if name in wanted else set()
+    return tuple(analysis for name, analysis in known.items() if name in wanted)
 
 
-def _read_all(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress) -> tuple[list[Trace], list[Note]]:
-    """Every report once: the same content given twice is one, and a note says so."""
+def _read_all(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress) -> list[Trace]:
     reading = ReadOptions(nsys=options.nsys, hash_content=options.hash_content, progress=progress)
-    traces: dict[str, Trace] = {}
-    notes: list[Note] = []
-    for path in paths:
-        trace = read_trace(path, reading)
-        first = traces.setdefault(trace.fingerprint.head_tail_sha256, trace)
-        if first is not trace:
-            names = f"{display_text(trace.name)} and {display_text(first.name)}"
-            notes.append(Note("same_content", f"{names} have the same content: it is counted once."))
-    return list(traces.values()), [*notes, *_unreadable_notes(traces)]
+    return [read_trace(path, reading) for path in paths]
 
 
-def _unreadable_notes(traces: Mapping[str, Trace]) -> Iterator[Note]:
-    for trace in traces.values():
+def _unreadable_notes(traces: Sequence[Trace]) -> Iterator[Note]:
+    for trace in traces:
         for table, count in trace.unreadable_records.items():
-            sentence = (
-                f"{count:,} rows of {table} in {display_text(trace.name)} hold no usable values and are left out."
-            )
-            yield Note("unreadable_records", sentence)
+            rows = f"{counted(count, 'row')} of {table} in {display_text(trace.name)}"
+            yield Note("unreadable_records", f"Left out for want of usable values: {rows}.")
 
 
-def _compute(job: Job, wanted: Mapping[str, Analysis]) -> ResultSet:
+def _compute(job: Job, wanted: Sequence[Analysis]) -> ResultSet:
     results = ResultSet({})
     for analysis in analyses():
-        result: Result | Skipped = Skipped(analysis.id, "not asked for with --only", None)
-        if analysis.id in wanted:
+        result: Result | Skipped = Skipped(analysis.id, "not asked for with --only", "Leave out --only.")
+        if analysis in wanted:
             result = analysis.compute(job, results)
         results = results.with_result(analysis.id, result)
     return results
@@ -137,9 +130,9 @@ def _report_infos(traces: Sequence[Trace]) -> tuple[ReportInfo, ...]:
             session_start_utc_ns=None if trace.session_start_utc_ns is None else str(trace.session_start_utc_ns),
             rank=None,
             world_size=None,
-            clock_offset_ns=offset_ns,
+            clock_offset_ns=clock.offset_ns,
             clock_residual_ns=None,
             unreadable_records=dict(trace.unreadable_records),
         )
-        for trace, offset_ns in zip(traces, clock_offsets(traces), strict=True)
+        for trace, clock in zip(traces, clocks_of(traces), strict=True)
     )

@@ -1,13 +1,15 @@
-"""Which files a command line means: files as they are, folders as the reports they hold."""
+"""Which files a command line means: files as they are, folders as the reports they hold, each content once."""
 
 from __future__ import annotations
 
+import filecmp
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from nsysan.model.errors import InputError
-from nsysan.model.text import visible_text
+from nsysan.model.run import Note
+from nsysan.model.text import display_text, visible_text
 
 REPORT_SUFFIXES = (".sqlite", ".nsys-rep", ".qdrep")
 """What is taken from a folder; where an export lies beside its report, the export alone."""
@@ -16,6 +18,30 @@ REPORT_SUFFIXES = (".sqlite", ".nsys-rep", ".qdrep")
 def expand_inputs(paths: Iterable[Path]) -> list[Path]:
     """The report files behind ``paths``. Raises InputError where a folder holds none."""
     return [report for path in paths for report in (_reports_in(path) if path.is_dir() else (path,))]
+
+
+def without_copies(paths: Sequence[Path]) -> tuple[list[Path], list[Note]]:
+    """The paths whose content is not that of an earlier one, and a note for each that was left out."""
+    kept: list[Path] = []
+    notes = []
+    for path in paths:
+        original = next((other for other in kept if _same_content(path, other)), None)
+        if original is None:
+            kept.append(path)
+        else:
+            names = f"{display_text(path.name)} and {display_text(original.name)}"
+            notes.append(Note("same_content", f"{names} have the same content: it is counted once."))
+    return kept, notes
+
+
+def _same_content(one: Path, other: Path) -> bool:
+    if not (one.is_file() and other.is_file()) or one.stat().st_size != other.stat().st_size:
+        return False
+    try:
+        return one.samefile(other) or filecmp.cmp(one, other, shallow=False)
+    except OSError:
+        # what cannot be read is refused by name when it is its turn to be read
+        return False
 
 
 def _reports_in(folder: Path) -> list[Path]:
@@ -30,15 +56,17 @@ def _reports_in(folder: Path) -> list[Path]:
     return sorted(best.values(), key=lambda path: _natural_order(path.name))
 
 
-def _candidates(folder: Path) -> Iterator[Path]:
+def _candidates(folder: Path) -> list[Path]:
     try:
-        entries = list(folder.iterdir())
+        entries = sorted(folder.iterdir())
     except OSError as error:
-        raise InputError(f"The folder {visible_text(str(folder))} cannot be read: {error.strerror}.") from error
-    return (path for path in entries if path.suffix.lower() in REPORT_SUFFIXES and path.is_file())
+        raise InputError(
+            f"The folder {visible_text(str(folder))} cannot be read: {error.strerror}.", "Name its reports themselves."
+        ) from error
+    return [path for path in entries if path.suffix.lower() in REPORT_SUFFIXES and path.is_file()]
 
 
 def _natural_order(name: str) -> list[tuple[int, str]]:
     """Numbers inside names by value, so that rank 10 follows rank 9."""
-    pieces = re.findall(r"\d+|\D+", name)
-    return [(int(piece), "") if piece.isdecimal() and piece.isascii() else (-1, piece) for piece in pieces]
+    pieces = re.findall(r"\d+|\D+", name, re.ASCII)
+    return [(int(piece), "") if piece.isdigit() else (-1, piece) for piece in pieces]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from nsysan.model.copies import MemoryKind
 from nsysan.synth.schema import Release
 
 EnumerationRow = tuple[int, str, str]
 
-_MEMORY_KINDS = ("Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static", "Unknown")
 _OVERHEAD_TYPES: tuple[EnumerationRow, ...] = (
     (0, "OVERHEAD_UNDEFINED", "Undefined"),
     (1, "OVERHEAD_UNKNOWN", "Unknown"),
@@ -44,8 +44,7 @@ _ENUMERATIONS: dict[str, tuple[EnumerationRow, ...]] = {
         (13, "CUDA_MEMCPY_KIND_UVM_DTOD", "Unified Device-to-Device"),
     ),
     "ENUM_CUDA_MEM_KIND": tuple(
-        (kind, f"CUDA_MEMOPR_MEMORY_KIND_{label.upper().replace(' ', '_')}", label)
-        for kind, label in enumerate(_MEMORY_KINDS)
+        (int(kind), f"CUDA_MEMOPR_MEMORY_KIND_{kind.name}", kind.name.replace("_", " ").title()) for kind in MemoryKind
     ),
     "ENUM_CUDA_KERNEL_LAUNCH_TYPE": (
         (0, "CUDA_KERNEL_LAUNCH_TYPE_UNKNOWN", "Unknown"),

@@ -144,7 +144,7 @@ class Export:
         context: int = 1,
         correlation: int | None = None,
     ) -> Export:
-        """A memory copy; kinds are CUPTI's (1 HtoD, 2 DtoH, 8 DtoD, 10 PtoP; memory 0 pageable, 1 pinned, 2 device)."""
+        """A memory copy; ``kind`` is a ``CopyKind``, the memories are of ``MemoryKind``."""
         where = self._place(pid, device, context, stream, correlation)
         ends = (kind, src_memory, dst_memory, src_device, dst_device)
         self._rows[schema.MEMCPY].append((start_ns, end_ns, *where, size_bytes, *ends))

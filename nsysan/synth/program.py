@@ -9,9 +9,6 @@ from nsysan.model.kernels import Collective
 from nsysan.model.partition import Activity
 from nsysan.synth.gemm import GemmShape
 
-HOST_TO_DEVICE = 1
-DEVICE_TO_HOST = 2
-
 
 class TaskKind(Enum):
     """Which table of an export records a task."""
@@ -136,7 +133,7 @@ def collective_kernel(name: str, rendezvous: Rendezvous) -> Task:
 
 
 def copy(copy_kind: int, size_bytes: int, duration_ns: int) -> Task:
-    """A copy between host and device (``HOST_TO_DEVICE``, ``DEVICE_TO_HOST``)."""
+    """A copy between host and device ."""
     return Task(TaskKind.COPY, "", Activity.COPY, duration_ns, size_bytes, copy_kind)
 
 

@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TypedDict
 
+from nsysan.model.copies import CopyKind, MemoryKind
 from nsysan.synth.export import Export
 from nsysan.synth.placement import Placement
-from nsysan.synth.program import HOST_TO_DEVICE, TaskKind
+from nsysan.synth.program import TaskKind
 from nsysan.synth.simulation import GpuWork, RankTimeline, Simulation
 from nsysan.synth.transformer import NCCL_DOMAIN
-
-_PINNED, _DEVICE = 1, 2
 
 
 class _Where(TypedDict):
@@ -70,6 +69,7 @@ def _add_work(export: Export, place: Placement, work: GpuWork) -> None:
     elif task.kind is TaskKind.MEMSET:
         export.memset(start_ns, end_ns, task.size_bytes, **where)
     else:
-        source, target = (_PINNED, _DEVICE) if task.copy_kind == HOST_TO_DEVICE else (_DEVICE, _PINNED)
+        ends = (MemoryKind.PINNED, MemoryKind.DEVICE)
+        source, target = ends if task.copy_kind == CopyKind.HOST_TO_DEVICE else ends[::-1]
         kind = task.copy_kind
         export.copy(start_ns, end_ns, task.size_bytes, kind=kind, src_memory=source, dst_memory=target, **where)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from nsysan.model.copies import CopyKind
 from nsysan.model.kernels import Collective
 from nsysan.model.units import NS_PER_S
 from nsysan.synth import kernels
@@ -16,8 +17,6 @@ from nsysan.synth.gemm import GemmShape
 from nsysan.synth.kernels import SHORTEST_KERNEL_NS, KernelTimes
 from nsysan.synth.knobs import Knobs
 from nsysan.synth.program import (
-    DEVICE_TO_HOST,
-    HOST_TO_DEVICE,
     Action,
     HostWork,
     Launch,
@@ -135,7 +134,7 @@ class TrainingStep:
         yield from _in_range(LOADER_RANGE, [loading])
         size_bytes = 8 * self._knobs.token_count
         for _ in ("tokens", "labels"):
-            batch = copy(HOST_TO_DEVICE, size_bytes, self._times.host_copy(size_bytes))
+            batch = copy(CopyKind.HOST_TO_DEVICE, size_bytes, self._times.host_copy(size_bytes))
             yield from self._operator("aten::copy_", batch, COPY_CALL)
 
     def _forward(self) -> Iterator[Action]:
@@ -203,7 +202,7 @@ class TrainingStep:
         if not self._knobs.logs_each_layer:
             return
         if self._knobs.reads_back:
-            yield from self._operator("aten::item", copy(DEVICE_TO_HOST, 4, SHORTEST_KERNEL_NS), COPY_CALL)
+            yield from self._operator("aten::item", copy(CopyKind.DEVICE_TO_HOST, 4, SHORTEST_KERNEL_NS), COPY_CALL)
             yield Synchronize(MAIN_STREAM)
         yield HostWork(self._times.of_host(self._knobs.logging_ns))
 

@@ -88,6 +88,8 @@ def test_rates_no_link_reaches_are_marked(tmp_path: Path) -> None:
         ("NVIDIA GeForce RTX 3080", PCIE_4),
         ("NVIDIA GeForce RTX 5090", PCIE_5),
         ("NVIDIA RTX A6000", PCIE_4),
+        ("NVIDIA RTX 5000 Ada Generation Laptop GPU", PCIE_4),
+        ("Quadro RTX 5000", C2C),
         ("some GPU of tomorrow", C2C),
         (None, C2C),
     ],
@@ -110,4 +112,6 @@ def test_sizes_that_were_not_recorded_stay_unknown(tmp_path: Path) -> None:
 def test_a_trace_without_copies_is_skipped_not_zero(tmp_path: Path) -> None:
     skipped = analyze_exports(tmp_path, Export().kernel(0, 10, "k")).results.skipped()
 
-    assert [(entry.id, entry.reason) for entry in skipped] == [("copy_summary", "the trace holds no memory copies")]
+    assert [(entry.id, entry.reason) for entry in skipped] == [
+        ("copy_summary", "the trace holds no readable memory copies")
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime, JobTimes, Spread
@@ -202,9 +202,10 @@ def _rank_file(rank: int, host: str | None) -> Export:
 
 
 def test_eight_files_that_all_say_device_0_are_eight_gpus(tmp_path: Path) -> None:
-    gpu_time = _gpu_time(tmp_path, *(_rank_file(rank, None) for rank in range(8)))
+    run = analyze_exports(tmp_path, *(_rank_file(rank, None) for rank in range(8)))
 
-    assert [gpu.devices for gpu in gpu_time.gpus] == [(f"r{rank}/p100/d0",) for rank in range(8)]  # C70
+    assert [gpu.devices for gpu in result_of(run, GpuTime).gpus] == [(f"r{rank}/p100/d0",) for rank in range(8)]  # C70
+    assert [note.id for note in run.notes] == ["gpus_repeated"]
 
 
 def test_one_gpu_in_two_files_of_one_host_is_one_on_one_clock(tmp_path: Path) -> None:
@@ -216,9 +217,18 @@ def test_one_gpu_in_two_files_of_one_host_is_one_on_one_clock(tmp_path: Path) ->
 
 
 def test_two_captures_of_one_gpu_at_different_times_are_not_one(tmp_path: Path) -> None:
-    exports = [_rank_file(0, "node1"), _rank_file(20, "node1")]
+    run = analyze_exports(tmp_path, _rank_file(0, "node1"), _rank_file(20, "node1"))
 
-    assert len(_gpu_time(tmp_path, *exports).gpus) == 2
+    assert len(result_of(run, GpuTime).gpus) == 2
+    assert [note.id for note in run.notes] == ["gpus_repeated"]
+    assert run.findings == ()
+
+
+def test_files_that_know_nothing_of_their_gpus_say_so(tmp_path: Path) -> None:
+    run = analyze_exports(tmp_path, Export().kernel(0, 10, GEMM), Export().kernel(0, 11, GEMM))
+
+    assert len(result_of(run, GpuTime).gpus) == 2
+    assert [note.id for note in run.notes] == ["gpus_not_matched"]
 
 
 def test_streams_of_one_number_on_four_devices_stay_apart(tmp_path: Path) -> None:
@@ -271,6 +281,39 @@ def test_without_gpu_work_the_answer_is_skipped(tmp_path: Path) -> None:
     assert run.diagnosis.why == "No verdict: the trace holds no GPU work."
 
 
+def test_records_that_cannot_be_used_are_not_a_missing_recording(tmp_path: Path) -> None:
+    run = analyze_exports(tmp_path, Export().kernel(0, 0, GEMM))
+
+    assert run.results.get(GpuTime) == Skipped("gpu_time", "no record of GPU work can be used; the notes say why", None)
+    assert [note.sentence for note in run.notes] == [
+        "Device r0/p100/d0 is left out: it has 1 record, and none with a possible time."
+    ]
+
+
+def test_work_of_no_length_leaves_no_window(tmp_path: Path) -> None:
+    run = analyze_exports(tmp_path, Export().kernel(10, 10, GEMM))
+
+    assert run.results.get(GpuTime) == Skipped("gpu_time", "the GPU work recorded takes no time at all", None)
+
+
+def test_a_gpu_that_ended_before_the_window_is_not_judged_as_idle(tmp_path: Path) -> None:
+    export = Export().kernel(0, 50, GEMM, device=0).kernel(0, 200, GEMM, device=1)
+
+    gpu_time = _gpu_time(tmp_path, export, window=WindowChoice(from_ns=100))
+
+    assert [gpu.time.window_ns for gpu in gpu_time.gpus] == [0, 100]
+    assert gpu_time.gpus[0].compute_busy_frac is None
+    assert gpu_time.job.compute_busy_frac == Spread(1.0, 1.0, "gpu1", 0.0)
+
+
+def test_a_window_ends_with_the_capture(tmp_path: Path) -> None:
+    export = Export().kernel(0, 50, GEMM).session(duration_ns=80)
+
+    (gpu,) = _gpu_time(tmp_path, export, window=WindowChoice(0, 10**12)).gpus
+
+    assert gpu.time == PartTimes(50, 0, 0, 0, 0, 0, 30)
+
+
 def test_a_window_that_holds_no_work_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="No GPU work lies in the window") as caught:
         _gpu_time(tmp_path, Export().kernel(1_000_000_000, 1_500_000_000, GEMM), window=WindowChoice(0, 10))
@@ -296,6 +339,8 @@ records = st.lists(
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(records)
 def test_a_shared_gpu_equals_brute_force(tmp_path: Path, drawn: list[tuple[int, int, Activity, int]]) -> None:
+    window = range(min(start for start, *_ in drawn), max(start + length for start, length, *_ in drawn))
+    assume(len(window) > 0)
     export = Export().gpu(uuid="GPU-1")
     for pid in (100, 200):
         export.cuda_device(pid=pid, uuid="GPU-1")
@@ -305,7 +350,6 @@ def test_a_shared_gpu_equals_brute_force(tmp_path: Path, drawn: list[tuple[int, 
 
     running = {kind: {m for s, length, k, _ in drawn if k is kind for m in range(s, s + length)} for kind in Activity}
     c, n, f, g, m = running.values()
-    window = range(min(start for start, *_ in drawn), max(start + length for start, length, *_ in drawn))
     assert gpu.time == PartTimes(
         len(c - (n | f)),
         len(c & (n | f)),

@@ -51,6 +51,12 @@ def test_sizes_count_every_gap_once_and_add_up_to_idle(tmp_path: Path) -> None:
     assert result_of(run, GpuTime).gpus[0].time.idle_ns == 5_700_000
 
 
+def test_a_kernel_of_no_length_ends_no_gap(tmp_path: Path) -> None:
+    run = analyze_exports(tmp_path, Export().kernel(0, 10, "a").kernel(20, 20, "ghost").kernel(20, 30, "real"))
+
+    assert result_of(run, IdleGaps).gaps == (Gap("gpu0", 10, 20, 10, "a", "real"),)
+
+
 def test_gaps_of_a_stream_are_no_gaps_of_the_gpu(tmp_path: Path) -> None:
     # T2: each of two streams idles half of the time, the GPU never
     export = Export()

@@ -37,6 +37,9 @@ COMMUNICATION = [
     # C35: Transformer Engine's userbuffers
     ("void userbuffers_fp16_sum_inplace_gpu_rr_rs_oop<(int)8>(int, int)", Collective.UNKNOWN, "userbuffers"),
     ("kuserbuffers_pushrecv(int, int)", Collective.UNKNOWN, "userbuffers"),
+    ("void c10d::symmetric_memory::barrier_kernel(int)", Collective.BARRIER, "symmetric_memory"),
+    ("void tensorrt_llm::kernels::allReduceKernel<half, 8>(AllReduceParams)", Collective.ALL_REDUCE, "custom"),
+    ("mscclpp::allreduce_kernel(int)", Collective.ALL_REDUCE, "custom"),
     ("void nvshmemi_alltoall_threadgroup<int>(int*)", Collective.ALL_TO_ALL, "nvshmem"),
 ]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import resource
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -172,6 +174,44 @@ def test_an_input_is_never_written_over(force: tuple[str, ...]) -> None:
     assert Path("step.sqlite").read_bytes() == before
 
 
+def test_a_report_inside_a_folder_is_an_input_as_well() -> None:
+    Path("ranks").mkdir()
+    before = _report("ranks/rank0.sqlite").read_bytes()
+
+    assert main(["analyze", "ranks", "-o", "ranks/rank0.sqlite", "--force"]) == 2
+
+    assert Path("ranks/rank0.sqlite").read_bytes() == before
+
+
+@pytest.mark.parametrize("outputs", [("-o", "x", "--json", "x"), ("-o", "x", "--json", "./x"), ("-o", "-")])
+def test_outputs_that_cannot_both_be_are_refused(capsys: pytest.CaptureFixture[str], outputs: tuple[str, ...]) -> None:
+    _report()
+
+    assert _complaint(capsys, "step.sqlite", *outputs)[0] == 2
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "folder", "missing/page.html"])
+def test_a_name_that_cannot_be_written_is_one_sentence(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    _report()
+    Path("folder").mkdir()
+
+    assert _complaint(capsys, "step.sqlite", "-o", name)[0] == 2
+
+
+def test_a_file_that_cannot_be_written_whole_is_not_written(capsys: pytest.CaptureFixture[str]) -> None:
+    _report()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
+    try:
+        code, complaint = _complaint(capsys, "step.sqlite", "-o", "page.html")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+
+    assert (code, "Cannot write page.html: File too large." in complaint) == (2, True)
+
+
 def test_a_place_that_cannot_be_written_leaves_nothing_behind(capsys: pytest.CaptureFixture[str]) -> None:
     _report()
 
@@ -251,15 +291,13 @@ def test_the_order_of_rows_changes_no_byte() -> None:
 
 def test_two_runs_give_the_same_bytes() -> None:
     _report()
-    page = Path("step.nsysan.html")
-
-    documents, pages = [], []
+    outputs = []
     for _ in range(2):
-        documents.append({**_run_json("step.sqlite"), "created_utc": ""})
-        assert main(["analyze", "step.sqlite", "-q"]) == 0
-        pages.append(page.read_bytes().replace(documents[-1]["created_utc"].encode(), b""))
+        assert main(["analyze", "step.sqlite", "-q", "-o", "step.html", "--json", "run.json"]) == 0
+        created_utc = json.loads(Path("run.json").read_text())["created_utc"].encode()
+        outputs.append([Path(name).read_bytes().replace(created_utc, b"") for name in ("step.html", "run.json")])
 
-    assert documents[0] == documents[1]
+    assert outputs[0] == outputs[1]
 
 
 def test_the_same_content_twice_is_one_report_and_a_note() -> None:
@@ -270,6 +308,15 @@ def test_the_same_content_twice_is_one_report_and_a_note() -> None:
 
     assert [report["name"] for report in document["reports"]] == ["step.sqlite"]
     assert [note["id"] for note in document["notes"]] == ["same_content"]
+
+
+def test_files_that_differ_only_in_the_middle_are_two_reports() -> None:
+    padding = "x" * 3_000_000
+    for name in ("a.sqlite", "b.sqlite"):
+        Export().kernel(0, 10, padding).kernel(20, 30, name[0]).kernel(40, 50, padding[:-1]).write(Path(name))
+    assert Path("a.sqlite").stat().st_size == Path("b.sqlite").stat().st_size
+
+    assert [report["name"] for report in _run_json("a.sqlite", "b.sqlite")["reports"]] == ["a.sqlite", "b.sqlite"]
 
 
 def test_a_folder_is_its_reports_in_natural_order() -> None:

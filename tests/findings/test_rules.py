@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nsysan.analysis.registry import result_types
 from nsysan.findings.registry import Rule, rules
 from nsysan.model.findings import ClassVerdict, Diagnosis, Evidence, Finding
 from nsysan.model.results import ResultSet
 from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
-from nsysan.pipeline.registries import result_types
 from nsysan.synth.export import Export
 from tests.runs import analyze_exports
 
@@ -39,7 +39,9 @@ def test_two_gpus_without_communication_are_a_warning(tmp_path: Path) -> None:
             severity=Severity.WARNING,
             title="2 GPUs, but no communication between them was recognised",
             recoverable_ns=None,
-            evidence=(Evidence("No kernel or copy of any GPU belongs to a known communication family.", "gpu_time"),),
+            evidence=(
+                Evidence("No kernel or copy in the windows belongs to a known communication family.", "gpu_time"),
+            ),
             advice=("If these GPUs do train together, look for their collectives among the unclassified kernels.",),
         ),
     )

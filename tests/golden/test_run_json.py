@@ -14,7 +14,7 @@ import pytest
 
 from nsysan.model.errors import InputError
 from nsysan.model.run_json import decode_run, encode_run, run_schema
-from nsysan.pipeline.registries import result_types
+from nsysan.analysis.registry import result_types
 from nsysan.synth.export import Export
 from tests.runs import analyze_exports
 

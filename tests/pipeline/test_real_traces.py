@@ -18,12 +18,12 @@ import pytest
 
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime
 from nsysan.analysis.kernel_summary import KernelSummary
+from nsysan.analysis.registry import result_types
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.run_json import encode_run, run_schema
 from nsysan.model.text import display_text
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
-from nsysan.pipeline.registries import result_types
 from tests.nsys import find_nsys
 
 TRACES = Path(__file__).parents[3] / "shared" / "traces"

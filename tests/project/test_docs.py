@@ -14,7 +14,7 @@ import pytest
 
 from nsysan.cli.main import command_line
 from nsysan.model.run_json import run_schema
-from nsysan.pipeline.registries import result_types
+from nsysan.analysis.registry import result_types
 from tests.project.markdown import RUNNABLE, command_lines, documents, local_links
 from tests.project.repository import ROOT, tracked_files
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from nsysan.model.copies import CopyKind
 from nsysan.synth.host import Machine
 from nsysan.synth.idle_cause import idle_causes
-from nsysan.synth.program import HOST_TO_DEVICE, Action, HostWork, Launch, PlainCall, Synchronize, copy
+from nsysan.synth.program import Action, HostWork, Launch, PlainCall, Synchronize, copy
 from tests.synth.programs import launch, run
 
 MACHINE = Machine(handover_ns=1_000, wake_up_ns=5_000)
@@ -66,7 +67,7 @@ def test_loading_after_a_synchronisation_is_loading() -> None:
 
 
 def test_a_blocking_copy_is_one_from_its_begin_to_its_work() -> None:
-    to_device = Launch("cudaMemcpy_v3020", 40_000, 7, copy(HOST_TO_DEVICE, 1_000_000, 60_000), blocking=True)
+    to_device = Launch("cudaMemcpy_v3020", 40_000, 7, copy(CopyKind.HOST_TO_DEVICE, 1_000_000, 60_000), blocking=True)
 
     # called at 4000, issued at 44000, copied in [45000, 105000): all of the gap from 15000 lies inside the call
     assert causes(to_device) == {"blocking_copy": 30_000}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from nsysan.model.copies import CopyKind
 from nsysan.synth.engine import simulate
 from nsysan.synth.host import Machine
 from nsysan.synth.program import (
-    DEVICE_TO_HOST,
     Action,
     HostWork,
     Launch,
@@ -102,7 +102,7 @@ def test_synchronising_the_device_waits_for_every_stream() -> None:
 
 
 def test_a_blocking_copy_returns_when_the_copy_has_ended() -> None:
-    read_back = Launch("cudaMemcpy_v3020", 2, 7, copy(DEVICE_TO_HOST, 4, 6), blocking=True)
+    read_back = Launch("cudaMemcpy_v3020", 2, 7, copy(CopyKind.DEVICE_TO_HOST, 4, 6), blocking=True)
 
     timeline = run(launch(10), read_back)
 

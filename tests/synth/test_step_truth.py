@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from nsysan.model.copies import CopyKind
 from nsysan.synth.engine import simulate
-from nsysan.synth.program import HOST_TO_DEVICE, Action, HostWork, Launch, Pop, Push, copy
+from nsysan.synth.program import Action, HostWork, Launch, Pop, Push, copy
 from nsysan.synth.step import StepTime, mean_step_ns, steps_of
 from tests.synth.programs import PROMPT, launch
 
-BATCH = Launch("cudaMemcpyAsync_v3020", 0, 7, copy(HOST_TO_DEVICE, 8, 5))
+BATCH = Launch("cudaMemcpyAsync_v3020", 0, 7, copy(CopyKind.HOST_TO_DEVICE, 8, 5))
 
 
 def step(number: int, kernel_ns: int) -> list[Action]:

@@ -14,9 +14,7 @@ from nsysan.ingest.nsys.records import read_records
 from nsysan.ingest.nsys.session import read_session
 from nsysan.ingest.nsys.tables import NvtxDomains
 from nsysan.ingest.reader import Candidate, ReadOptions
-from nsysan.model.trace import Trace
-
-_THREAD_BITS = 0xFFFFFF
+from nsysan.model.trace import PROCESS_BITS, Trace
 
 
 def read_export(connection: sqlite3.Connection, candidate: Candidate, reader: str, options: ReadOptions) -> Trace:
@@ -56,7 +54,7 @@ def _domain_names(domains: NvtxDomains | None, strings: Mapping[int, str]) -> di
     """The name of each (global pid, domain id)."""
     if domains is None:
         return {}
-    processes = domains.global_tid & ~_THREAD_BITS
+    processes = domains.global_tid & PROCESS_BITS
     keys = zip(processes.tolist(), domains.domain_id.tolist(), strict=True)
     return {
         key: strings[name_id] for key, name_id in zip(keys, domains.name_id.tolist(), strict=True) if name_id in strings

@@ -1,0 +1,70 @@
+"""Which devices are put together as one GPU, and what a reader must know about that."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+from nsysan.attribution.activities import DeviceActivities
+from nsysan.attribution.clocks import Clock
+from nsysan.attribution.gpu_identity import GpuIdentity
+from nsysan.model.run import Note
+from nsysan.model.trace import process_of
+from nsysan.model.units import counted
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDevice:
+    """A device with usable work, before it is known which GPU it is."""
+
+    report: int
+    work: DeviceActivities
+    identity: GpuIdentity
+
+    @property
+    def id(self) -> str:
+        """The device's id: report, process, CUDA ordinal."""
+        return f"r{self.report}/p{process_of(self.work.global_pid)}/d{self.work.device_id}"
+
+
+def group_by_gpu(found: Sequence[FoundDevice], clocks: Sequence[Clock]) -> list[list[FoundDevice]]:
+    """The devices of each GPU, in order of their first device.
+
+    Devices of one identity are one GPU if they are of one report, or of reports captured at the same time: a GPU seen
+    at two different times is judged twice, for nothing is known of it in between.
+    """
+    groups: list[list[FoundDevice]] = []
+    groups_of_key: defaultdict[Hashable, list[list[FoundDevice]]] = defaultdict(list)
+    for device in found:
+        alike = groups_of_key[device.identity.key] if device.identity.key is not None else []
+        home = next((group for group in alike if _at_the_same_time(group[0].report, device.report, clocks)), None)
+        if home is None:
+            home = []
+            groups.append(home)
+            alike.append(home)
+        home.append(device)
+    return groups
+
+
+def _at_the_same_time(one: int, other: int, clocks: Sequence[Clock]) -> bool:
+    return one == other or clocks[one].overlaps(clocks[other])
+
+
+def matching_notes(groups: Sequence[Sequence[FoundDevice]]) -> Iterator[Note]:
+    """What could not be known: devices without identity, one UUID on unknown hosts, one GPU at different times."""
+    unknown = sum(group[0].identity.key is None for group in groups)
+    if unknown > 1:
+        yield Note(
+            "gpus_not_matched",
+            f"It is not known which physical GPU each of {counted(unknown, 'device')} is, so each counts as one of its "
+            "own; two processes on one GPU would show as two.",
+        )
+    uuids = [group[0].identity.uuid for group in groups if group[0].identity.uuid is not None]
+    repeated = len(uuids) - len(set(uuids))
+    if repeated:
+        yield Note(
+            "gpus_repeated",
+            f"{counted(repeated, 'GPU')} counted again: their reports share a UUID, but not a host or not the time of "
+            "capture.",
+        )
