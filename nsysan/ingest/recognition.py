@@ -12,7 +12,6 @@ from nsysan.ingest.reader import Candidate
 from nsysan.model.errors import InputError
 from nsysan.model.text import display_text, visible_text
 
-_REPORT_SUFFIXES = frozenset({".nsys-rep", ".qdrep", ".sqlite"})
 _HEAD_BYTES = 512
 _SHOWN_BYTES = 16
 _GIVE_A_REPORT = "Give the .nsys-rep that nsys profile wrote, or an SQLite export of it."
@@ -52,24 +51,12 @@ def readable(path: Path) -> Iterator[None]:
 def refusal(candidate: Candidate) -> InputError:
     """Why no reader took the candidate: what it looks like, and what to do."""
     if candidate.is_folder:
-        return _folder_refusal(candidate)
+        return InputError(f"{candidate.shown_name} is a folder, not a report.", "Name the files in it.")
     look = look_of(candidate)
     begins = _shown_bytes(candidate.head)
     return InputError(
         f"{candidate.shown_name} is no Nsight Systems report or export but {look.what}; it begins with {begins}.",
         look.hint or _GIVE_A_REPORT,
-    )
-
-
-def _folder_refusal(candidate: Candidate) -> InputError:
-    with readable(candidate.path):
-        reports = sorted(entry for entry in candidate.path.iterdir() if entry.suffix in _REPORT_SUFFIXES)
-    if not reports:
-        return InputError(f"{candidate.shown_name} is a folder that holds no report.", _GIVE_A_REPORT)
-    example = visible_text(str(reports[0]))
-    return InputError(
-        f"{candidate.shown_name} is a folder, not a report; {len(reports)} in it could be one.",
-        f"Name the files themselves, for example {example}.",
     )
 
 

@@ -57,4 +57,5 @@ class ResultSet:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ResultSet) and self._results == other._results
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash(tuple(self._results))

@@ -14,7 +14,8 @@ from nsysan.synth.knobs import Knobs
 class Scenario:
     """``cause`` names what holds the job back by the id a finding has, ``bottleneck_class`` its class.
 
-    Both are None where nothing does. ``without`` is the same job with the cause taken away, None where there is none.
+    Both are None where nothing does. ``without`` is the same job with the cause taken away, or, of a sound twin, with
+    what little it loses; None where there is nothing to take away.
     """
 
     name: str
