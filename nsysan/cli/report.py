@@ -22,15 +22,16 @@ _HINT = "Make it with: nsysan analyze REPORT --json run.json"
 @click.option("--force", is_flag=True, help="Replace an output file that nsysan did not write.")
 def report_command(*, run_json: Path, output: Path | None, format_id: str, force: bool) -> None:
     """Draw RUN_JSON as a page, or as a text on standard output."""
+    from nsysan.analysis.registry import result_types
     from nsysan.model.run_json import decode_run
-    from nsysan.pipeline.registries import result_types
     from nsysan.report.renderers import renderers
 
-    drawn = renderers()[format_id].render(decode_run(_read(run_json), result_types()))
+    renderer = renderers()[format_id]
+    drawn = renderer.render(decode_run(_read(run_json), result_types()))
     if output is None and format_id == "text":
         click.echo(drawn, nl=False)
         return
-    target = output or Path(f"{run_json.absolute().stem}.nsysan{renderers()[format_id].suffix}")
+    target = output or Path(f"{run_json.absolute().stem}.nsysan{renderer.suffix}")
     write_all({target: drawn.encode("utf-8")}, force=force, inputs=[run_json])
     click.echo(visible_text(str(target)))
 

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import math
 
-from nsysan.model.units import format_duration
+from nsysan.model.units import duration_unit, format_duration
 from nsysan.report.elements import Tick, percent
 
 _MOST_TICKS = 7
 _LAST_ROUND_TICK = 0.88  # beyond it the label would touch the one at the end
-_UNITS_NS = {"s": 1_000_000_000, "ms": 1_000_000, "µs": 1_000, "ns": 1}
 
 
 def time_axis(window_ns: int) -> tuple[Tick, ...]:
     """Ticks at round times from 0 to the end of the window, in the unit of the window."""
     if window_ns <= 0:
         return ()
-    end = format_duration(window_ns)
-    unit_ns = _UNITS_NS[end.rpartition(" ")[2]]
+    unit_ns, _ = duration_unit(window_ns)
     step = _round_step(window_ns / unit_ns / _MOST_TICKS)
     shares = [(index * step, index * step * unit_ns / window_ns) for index in range(1, _MOST_TICKS + 1)]
     middle = (Tick(percent(share), f"{value:,.10g}", "middle") for value, share in shares if share < _LAST_ROUND_TICK)
-    return (Tick("0%", "0", "start"), *middle, Tick("100%", end, "end"))
+    return (Tick("0%", "0", "start"), *middle, Tick("100%", format_duration(window_ns), "end"))
 
 
 def share_axis() -> tuple[Tick, ...]:

@@ -99,9 +99,9 @@ def stacked_bar(shares: Iterable[tuple[str, float]], label: str | None = None) -
     return Bar(tuple(segments), label)
 
 
-def single_bar(fill: str, share: float | None) -> Bar:
+def single_bar(fill: str, share: float) -> Bar:
     """A bar of one colour; its figure stands beside it."""
-    return stacked_bar([(fill, share or 0.0)])
+    return stacked_bar([(fill, share)])
 
 
 def percent(share: float) -> str:

@@ -1,10 +1,12 @@
-"""How sentences are put together: counts with their nouns, lists, and figures that stay beside their units."""
+"""How sentences are put together: names as words, lists, shares, and figures that stay beside their units."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from nsysan.model.units import format_fraction
 
 NO_BREAK_SPACE = "\u00a0"
 _FIGURE_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|(?:ns|µs|ms|s|k?B|[MGT]B)(?:/s)?(?!\w)))")
@@ -24,6 +26,22 @@ Sentence = tuple[Phrase, ...]
 def plain(sentence: Sentence) -> str:
     """The sentence without its links."""
     return "".join(phrase.text for phrase in sentence)
+
+
+def spelled(name: str) -> str:
+    """A name of ``run.json`` as words: ``exposed communication``."""
+    return name.replace("_", " ")
+
+
+def fraction_or(fraction: float | None, unknown: str) -> str:
+    """A share as a percentage, or the word for there being none."""
+    return unknown if fraction is None else format_fraction(fraction)
+
+
+def paired(first: str, word: str, second: str) -> str:
+    """Two figures as one phrase, which names a unit they share once: ``11.0 to 14.2 %``, ``294.405 of 342.408 ms``."""
+    unit = second.rpartition(" ")[2]
+    return f"{first.removesuffix(f' {unit}')} {word} {second}"
 
 
 def listed(items: Sequence[str]) -> str:

@@ -16,18 +16,17 @@ if TYPE_CHECKING:  # the command line lists the formats at start-up, and a Run b
 
 @dataclass(frozen=True, slots=True)
 class Renderer:
-    """A format: its id, what its files end in, and the function that writes a run in it."""
+    """A format: what its files end in, and the function that writes a run in it."""
 
-    id: str
     suffix: str
     render: Callable[[Run], str]
 
 
 def renderer_ids() -> tuple[str, ...]:
-    """The ids of all formats, without importing them."""
+    """The ids of all formats, which are the names of their modules, without importing them."""
     return tuple(sorted(module.name for module in pkgutil.iter_modules(formats.__path__)))
 
 
 def renderers() -> dict[str, Renderer]:
     """Every format by its id."""
-    return {renderer.id: renderer for renderer in discover(formats, "RENDERER", Renderer)}
+    return dict(zip(renderer_ids(), discover(formats, "RENDERER", Renderer), strict=True))

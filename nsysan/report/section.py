@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
 
 from nsysan.model.registry import discover
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.report.prose import capitalized, ended
+from nsysan.report.prose import capitalized, ended, spelled
 
 
 class Layout(str, Enum):
@@ -24,24 +23,18 @@ class Layout(str, Enum):
     """Within the template, which then brings its own heading."""
 
 
-class View(Protocol):
-    """A frozen dataclass of ready things. ``heading`` states the conclusion in numbers, ``context`` adds a line."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What a template shows, ready to be written: ``heading`` states the conclusion, ``context`` how to read it."""
 
-    @property
-    def heading(self) -> str:
-        """The conclusion."""
-
-    @property
-    def context(self) -> str | None:
-        """What to know to read it right."""
+    heading: str
+    context: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Unanswered:
+class Unanswered(View):
     """The view of a section whose result was skipped: why, and what to record to have it answered."""
 
-    heading: str
-    context: str | None
     reason: str
     recapture: str | None
 
@@ -72,7 +65,11 @@ def unanswered(skipped: Skipped, subject: str) -> Unanswered:
     """The view that says why there is nothing to show about ``subject``."""
     return Unanswered(
         heading=f"This run cannot say {subject}",
-        context=None,
         reason=ended(capitalized(skipped.reason)),
         recapture=None if skipped.recapture is None else ended(skipped.recapture),
     )
+
+
+def question_of(skipped: Skipped) -> str:
+    """What was asked, from the id of the result: ``Kernel summary``, ``GPU time``."""
+    return capitalized(spelled(skipped.id).replace("gpu", "GPU"))

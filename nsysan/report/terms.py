@@ -72,7 +72,7 @@ _DEFINITIONS = (
     Term(
         "outside_window",
         "Idle outside the window",
-        "The capture before the first activity (lead) and after the last (trail). It is no part of the partition.",
+        "The idle time of the capture before the window (lead) and after it (trail). It is no part of the partition.",
     ),
     Term(
         "device",
@@ -112,9 +112,10 @@ _DEFINITIONS = (
     ),
     Term("copy_rate", "Rate", "Bytes over time of the whole copies. GB is 1,000,000,000 bytes."),
     Term(
-        "implausible",
-        "Not believable",
-        "A copy that is faster than the link can be, or moved bytes in no time: the record's size or time is wrong.",
+        "fastest_copy",
+        "Fastest copy",
+        "The highest rate of a single copy. Copies faster than their link can be, or with bytes moved in no time, are "
+        "not believable: the record's size or time is wrong.",
     ),
     Term("tokens_per_s", "Throughput", "Tokens trained on per second, over all GPUs of the job."),
     Term(
@@ -137,7 +138,11 @@ _DEFINITIONS = (
         "Recoverable time",
         "What removing the cause would win per step, as an estimate. Unknown is not zero.",
     ),
-    Term("severity", "Severity", "Info, warning or critical, by the share of the step that the finding holds."),
+    Term(
+        "severity",
+        "Severity",
+        "Info, warning or critical: how much the finding matters for trusting or using the figures.",
+    ),
     Term(
         "fingerprint",
         "Fingerprint",

@@ -1,17 +1,16 @@
-"""The verdict in a few sentences, the same in every format."""
+"""The verdict in a few sentences and what it is about, the same in every format."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nsysan.analysis.gpu_time import GpuTime, Spread
+from nsysan.analysis.gpu_time import GpuTime, GpuTimes, Spread
 from nsysan.model.partition import Part
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import counted, format_fraction
-from nsysan.report.gpus import job_share
-from nsysan.report.parts import OTHER_PARTS, part_label
-from nsysan.report.prose import Phrase, Sentence, capitalized, ended
+from nsysan.model.units import counted, format_duration, format_fraction
+from nsysan.report.partition import COMPUTE_PARTS, OTHER_PARTS, job_share
+from nsysan.report.prose import Phrase, Sentence, capitalized, ended, listed, paired, spelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +26,37 @@ def state_verdict(run: Run) -> Verdict:
     """The headline of the diagnosis, or where there is none an honest sentence about the time."""
     gpu_time = run.results.get(GpuTime)
     headline = run.diagnosis.headline
-    why = None if headline or run.diagnosis.why is None else ended(capitalized(run.diagnosis.why))
     if isinstance(gpu_time, Skipped):
         return Verdict(headline.sentence if headline else _unknown(gpu_time), None, ())
-    if not gpu_time.gpus:
-        return Verdict("No GPU work was recorded, so there is nothing to judge", None, ())
-    sentence = headline.sentence if headline else _time_sentence(gpu_time)
-    return Verdict(sentence, why, (_compute_sentence(gpu_time), _largest_other_sentence(gpu_time)))
+    if headline:
+        return Verdict(headline.sentence, None, (_headline_compute(gpu_time), _headline_other(gpu_time)))
+    why = None if run.diagnosis.why is None else ended(capitalized(run.diagnosis.why))
+    return Verdict(_time_sentence(gpu_time), why, (_compute_detail(gpu_time), _other_detail(gpu_time)))
+
+
+def subject_of(run: Run) -> str:
+    """What the run is about: the name of its report, or how many there are."""
+    if not run.reports:
+        return "no report"
+    first, *others = run.reports
+    return first.name if not others else f"{first.name} and {counted(len(others), 'other report')}"
+
+
+def facts_of(run: Run) -> tuple[str, ...]:
+    """What a reader places the run by: its GPUs, their window, and the profiler."""
+    gpu_time = run.results.get(GpuTime)
+    gpu_facts = () if isinstance(gpu_time, Skipped) else _gpu_facts(gpu_time)
+    versions = sorted({report.nsys_version for report in run.reports if report.nsys_version is not None})
+    return (*gpu_facts, *((f"Nsight Systems {listed(versions)}",) if versions else ()))
+
+
+def _gpu_facts(gpu_time: GpuTime) -> tuple[str, str]:
+    names = sorted({gpu.name for gpu in gpu_time.gpus if gpu.name is not None})
+    count = counted(len(gpu_time.gpus), "GPU")
+    windows = sorted(gpu.time.window_ns for gpu in gpu_time.gpus)
+    shortest, longest = format_duration(windows[0]), format_duration(windows[-1])
+    window = longest if shortest == longest else paired(shortest, "to", longest)
+    return f"{count}, {listed(names)}" if names else count, f"window {window}"
 
 
 def _unknown(skipped: Skipped) -> str:
@@ -42,14 +65,50 @@ def _unknown(skipped: Skipped) -> str:
 
 def _time_sentence(gpu_time: GpuTime) -> str:
     """What the GPUs did, computing first; a description, for without steps there is no verdict."""
-    part, share = largest_other_part(gpu_time)
+    part, share = _largest_other_part(gpu_time)
     gpus = "The GPU" if len(gpu_time.gpus) == 1 else f"The {counted(len(gpu_time.gpus), 'GPU')}"
     busy = f"{gpus} computed for {format_fraction(gpu_time.job.compute_busy_frac.mean_frac)} of the window"
-    label = "idle time" if part is Part.IDLE else part_label(part)
-    return f"{busy}; {label} took {format_fraction(share.mean_frac)}" if share.worst_frac else busy
+    return f"{busy}; {_name_of(part)} took {format_fraction(share.mean_frac)}" if share.worst_frac else busy
 
 
-def _compute_sentence(gpu_time: GpuTime) -> Sentence:
+def _compute_detail(gpu_time: GpuTime) -> Sentence:
+    """What the sentence about the time does not say of computing: the worst GPU, or a single one's exact time."""
+    if len(gpu_time.gpus) > 1:
+        busy = gpu_time.job.compute_busy_frac
+        return _worst(busy, f"{busy.worst_gpu} computed least, for ", "Every GPU computed for ", "time")
+    time = gpu_time.gpus[0].time
+    compute_ns = sum(time.of(part) for part in COMPUTE_PARTS)
+    figure = paired(format_duration(compute_ns), "of", format_duration(time.window_ns))
+    return (Phrase("Compute kernels ran for "), Phrase(figure, "time"), Phrase("."))
+
+
+def _other_detail(gpu_time: GpuTime) -> Sentence:
+    """The same of the largest part without compute."""
+    part, share = _largest_other_part(gpu_time)
+    name, target = _name_of(part), _evidence_of(part)
+    if not share.worst_frac:
+        return (Phrase("No other part took any time."),)
+    if len(gpu_time.gpus) > 1:
+        return _worst(share, f"{share.worst_gpu} had most {name}, ", f"On every GPU {name} took ", target)
+    (gpu,) = gpu_time.gpus
+    figure = format_duration(gpu.time.of(part)) + (_in_gaps(gpu) if part is Part.IDLE else "")
+    return (Phrase(f"{capitalized(name)} took "), Phrase(figure, target), Phrase("."))
+
+
+def _worst(spread: Spread, uneven: str, even: str, target: str) -> Sentence:
+    worst = format_fraction(spread.worst_frac)
+    if worst == format_fraction(spread.mean_frac):
+        return (Phrase(even), Phrase("the same share", target), Phrase("."))
+    return (Phrase(uneven), Phrase(worst, target), Phrase("."))
+
+
+def _in_gaps(gpu: GpuTimes) -> str:
+    longest = f", the longest {format_duration(gpu.longest_idle_gap_ns)}" if gpu.idle_gap_count > 1 else ""
+    return f" in {counted(gpu.idle_gap_count, 'gap')}{longest}"
+
+
+def _headline_compute(gpu_time: GpuTime) -> Sentence:
+    """How much was computed, where the headline is about something else."""
     busy = gpu_time.job.compute_busy_frac
     figure = Phrase(format_fraction(busy.mean_frac), "time")
     if len(gpu_time.gpus) == 1:
@@ -58,17 +117,26 @@ def _compute_sentence(gpu_time: GpuTime) -> Sentence:
     return (Phrase("On average compute kernels ran for "), figure, Phrase(f" of the window{worst}"))
 
 
-def _largest_other_sentence(gpu_time: GpuTime) -> Sentence:
-    part, share = largest_other_part(gpu_time)
+def _headline_other(gpu_time: GpuTime) -> Sentence:
+    part, share = _largest_other_part(gpu_time)
     if not share.worst_frac:
         return (Phrase("Compute filled the window: no other part took any time."),)
-    figure = Phrase(f"{part_label(part)}, {format_fraction(share.mean_frac)}", "gaps" if part is Part.IDLE else "time")
+    figure = Phrase(f"{spelled(part)}, {format_fraction(share.mean_frac)}", _evidence_of(part))
     worst = f", and most of it on {share.worst_gpu}: {format_fraction(share.worst_frac)}."
     end = "." if len(gpu_time.gpus) == 1 else worst
     return (Phrase("The largest part without compute is "), figure, Phrase(end))
 
 
-def largest_other_part(gpu_time: GpuTime) -> tuple[Part, Spread]:
+def _name_of(part: Part) -> str:
+    return "idle time" if part is Part.IDLE else spelled(part)
+
+
+def _evidence_of(part: Part) -> str:
+    """The section that shows most of this part."""
+    return "gaps" if part is Part.IDLE else "time"
+
+
+def _largest_other_part(gpu_time: GpuTime) -> tuple[Part, Spread]:
     """The part without compute that has the largest mean share of the window, and its shares."""
     shares = ((part, job_share(gpu_time, part)) for part in OTHER_PARTS)
     return max(shares, key=lambda entry: entry[1].mean_frac)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from nsysan.model.run import Run
-from nsysan.report.page import render_page
+from nsysan.report.formats.html import render_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page, Route

@@ -37,8 +37,8 @@ def gpu(gpu_id: str, time: PartTimes, *, devices: tuple[str, ...] | None = None)
         window_start_ns=2_000_000_000,
         window_end_ns=2_000_000_000 + window_ns,
         time=time,
-        compute_busy_frac=(time.compute_only_ns + hidden + time.fused_ns) / window_ns,
-        device_active_frac=1 - time.idle_ns / window_ns,
+        compute_busy_frac=(time.compute_only_ns + hidden + time.fused_ns) / window_ns if window_ns else None,
+        device_active_frac=1 - time.idle_ns / window_ns if window_ns else None,
         overlap_frac=hidden / (hidden + exposed) if hidden + exposed else None,
         exposed_communication_max_ns=exposed + time.opaque_graph_ns,
         work_ns=window_ns,
@@ -68,17 +68,18 @@ def device(device_id: str, gpu_times: GpuTimes, **changes: object) -> DeviceTime
 
 
 def gpu_time(gpus: Sequence[GpuTimes], devices: Sequence[DeviceTimes] | None = None) -> GpuTime:
-    """The result over these GPUs, with the job's shares computed from them."""
+    """The result over these GPUs, with the job's shares computed from those that have a window."""
     if devices is None:
         devices = [device(device_id, entry) for entry in gpus for device_id in entry.devices]
     good = (Part.COMPUTE_ONLY, Part.OVERLAPPED, Part.FUSED)
+    judged = [entry for entry in gpus if entry.time.window_ns]
     time = {
-        part.value: _spread(gpus, [entry.time.of(part) / entry.time.window_ns for entry in gpus], low=part in good)
+        part.value: _spread(judged, [entry.time.of(part) / entry.time.window_ns for entry in judged], low=part in good)
         for part in Part
     }
-    busy = [entry.compute_busy_frac or 0.0 for entry in gpus]
-    active = [entry.device_active_frac or 0.0 for entry in gpus]
-    job = JobTimes(len(gpus), time, _spread(gpus, busy, low=True), _spread(gpus, active, low=True))
+    busy = [entry.compute_busy_frac for entry in judged if entry.compute_busy_frac is not None]
+    active = [entry.device_active_frac for entry in judged if entry.device_active_frac is not None]
+    job = JobTimes(len(gpus), time, _spread(judged, busy, low=True), _spread(judged, active, low=True))
     return GpuTime(tuple(gpus), tuple(devices), job)
 
 
@@ -234,11 +235,10 @@ def skipped_run() -> Run:
 
 
 def empty_run() -> Run:
-    """A run whose results are all there and hold nothing."""
-    none = Spread(0.0, 0.0, "", 0.0)
+    """A run whose results are all there and hold no gap, kernel, copy or figure: a memset fills the window."""
     nothing = BaselineFigures(None, None, None, None, None, None, {})
     return run_of(
-        GpuTime((), (), JobTimes(0, {}, none, none)),
+        gpu_time((gpu("gpu0", PartTimes(0, 0, 0, 0, 0, 1_000, 0)),)),
         IdleGaps((), ()),
         KernelSummary((), OmittedKernels(0, 0, 0), ()),
         CopySummary(()),

@@ -12,7 +12,7 @@ from nsysan.model.units import counted
 from nsysan.report.axis import share_axis, time_axis
 from nsysan.report.columns import aligned, cell_count, cut
 from nsysan.report.elements import Bar, Cell, Column, Segment, Table, percent, single_bar, stacked_bar
-from nsysan.report.prose import Phrase, capitalized, ended, listed, plain, unbroken
+from nsysan.report.prose import Phrase, capitalized, ended, fraction_or, listed, paired, plain, spelled, unbroken
 
 NBSP = "\u00a0"
 
@@ -23,8 +23,8 @@ def test_segments_follow_each_other_and_empty_ones_keep_no_place() -> None:
     )
 
 
-def test_a_bar_of_an_unknown_share_is_empty() -> None:
-    assert single_bar("a", None) == Bar((), None)
+def test_a_bar_of_no_share_is_empty() -> None:
+    assert single_bar("a", 0.0) == Bar((), None)
 
 
 @pytest.mark.parametrize(
@@ -109,6 +109,21 @@ def test_counts_agree_with_their_nouns() -> None:
 )
 def test_lists_read_as_sentences(items: list[str], text: str) -> None:
     assert listed(items) == text
+
+
+def test_two_figures_name_a_unit_they_share_once() -> None:
+    assert paired("11.0 %", "to", "14.2 %") == "11.0 to 14.2 %"
+    assert paired("294.405 ms", "of", "342.408 ms") == "294.405 of 342.408 ms"
+    assert [paired(first, "of", "3.000 s") for first in ("5 ns", "5.000 ms", "2.000 s")] == [
+        "5 ns of 3.000 s",
+        "5.000 ms of 3.000 s",
+        "2.000 of 3.000 s",
+    ]
+
+
+def test_names_are_spelled_as_words_and_unknown_shares_as_told() -> None:
+    assert spelled("exposed_communication") == "exposed communication"
+    assert [fraction_or(0.0, "none"), fraction_or(None, "none")] == ["0.0 %", "none"]
 
 
 def test_figures_stay_beside_their_units_and_names_are_left_alone() -> None:

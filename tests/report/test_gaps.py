@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
 from nsysan.report.elements import Cell, Segment
-from nsysan.report.sections.gaps import SECTION, GapsView, SizeClass, largest_gaps, size_classes
+from nsysan.report.sections.gaps import SECTION, GapsView, SizeClass, size_classes
 from tests.report.runs import GAPS, run_of
 
 
@@ -62,12 +62,6 @@ def test_bars_are_in_proportion_to_the_longest_gap() -> None:
         (Segment("0%", "20%", "idle"),),
         (Segment("0%", "20%", "idle"),),
     ]
-
-
-def test_equally_long_gaps_are_in_order_of_gpu_and_time() -> None:
-    gaps = [Gap("gpu1", 5, 6, 1, None, None), Gap("gpu0", 9, 10, 1, None, None), Gap("gpu0", 7, 8, 1, None, None)]
-
-    assert [(gap.gpu, gap.start_ns) for gap in largest_gaps(gaps, 2)] == [("gpu0", 7), ("gpu0", 9)]
 
 
 def test_twenty_gaps_are_shown_and_it_is_said_of_how_many() -> None:

@@ -13,8 +13,8 @@ from nsysan.model.results import Skipped
 from nsysan.model.run import Note, Provenance, Run
 from nsysan.model.text import visible_text
 from nsysan.model.trace import CaptureIdentity
+from nsysan.report.formats.html import render_page
 from nsysan.report.formats.text import render_text
-from nsysan.report.page import render_page
 from tests.report.pages import Page, squeezed
 from tests.report.runs import (
     BASELINE,

@@ -13,7 +13,7 @@ from nsysan import __version__
 from nsysan.model.partition import PartTimes
 from nsysan.model.run import Run
 from nsysan.model.run_json import decode_run, encode_run
-from nsysan.report.page import render_page
+from nsysan.report.formats.html import render_page
 from nsysan.report.section import sections
 from nsysan.report.terms import TERMS
 from tests.report.pages import Page

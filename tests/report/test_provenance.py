@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from nsysan.model.run import OptionValue, Provenance, Run
 from nsysan.model.trace import CaptureIdentity
-from nsysan.report.page import render_page
+from nsysan.report.formats.html import render_page
 from nsysan.report.sections.provenance import SECTION, ProvenanceView
 from tests.report.runs import REPORT, full_run
 

@@ -8,8 +8,8 @@ import pytest
 
 from nsysan.cli.main import main
 from nsysan.model.run_json import encode_run
+from nsysan.report.formats.html import render_page
 from nsysan.report.formats.text import render_text
-from nsysan.report.page import render_page
 from tests.report.runs import full_run
 
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-
-import pytest
 
 from nsysan.model.partition import PartTimes
 from nsysan.model.results import Skipped
-from nsysan.model.run import Run
 from nsysan.report.columns import cell_count
 from nsysan.report.formats.text import render_text
 from tests.report.runs import (
@@ -17,7 +13,6 @@ from tests.report.runs import (
     GAPS,
     KERNELS,
     bare_run,
-    empty_run,
     full_run,
     gpu,
     gpu_time,
@@ -29,8 +24,7 @@ FULL = """\
 rank0.sqlite, 2 GPUs, NVIDIA H100 80GB HBM3, window 1.000 s, Nsight Systems 2025.6.1
 The 2 GPUs computed for 65.0 % of the window; idle time took 17.5 %.
 This run holds no steps, so the window may include start-up.
-On average compute kernels ran for 65.0 % of the window, least on gpu1 with 60.0 %. The largest part
-without compute is idle, 17.5 %, and most of it on gpu1: 25.0 %.
+gpu1 computed least, for 60.0 %. gpu1 had most idle time, 25.0 %.
 
 GPU    window  compute  overlap  fused  graph    comm   copy    idle    busy
 gpu0  1.000 s   60.0 %   10.0 %  0.0 %  0.0 %  15.0 %  5.0 %  10.0 %  70.0 %
@@ -68,9 +62,17 @@ def test_a_trace_without_gpu_work_is_said_with_what_would_have_recorded_it() -> 
     )
 
 
-@pytest.mark.parametrize("make_run", [empty_run, bare_run])
-def test_a_run_that_holds_nothing_claims_nothing(make_run: Callable[[], Run]) -> None:
-    assert len(render_text(make_run()).splitlines()) == 2
+def test_a_run_that_holds_nothing_claims_nothing() -> None:
+    assert render_text(bare_run()) == "no report\nWhere the GPU time went is unknown: this run does not hold it.\n"
+
+
+def test_a_gpu_without_a_window_has_no_shares() -> None:
+    times = gpu_time((gpu("gpu0", PartTimes(600, 0, 0, 0, 0, 0, 400)), gpu("gpu1", PartTimes(0, 0, 0, 0, 0, 0, 0))))
+
+    assert render_text(run_of(times)).splitlines()[-2:] == [
+        "gpu0  1.000 µs   60.0 %    0.0 %  0.0 %  0.0 %  0.0 %  0.0 %  40.0 %     60.0 %",
+        "gpu1      0 ns        -        -      -      -      -      -       -  no window",
+    ]
 
 
 def test_the_largest_run_still_fits_a_screen() -> None:

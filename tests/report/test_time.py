@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
-import pytest
-
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.model.partition import PartTimes
 from nsysan.model.results import Skipped
-from nsysan.model.run import Run
-from nsysan.report.elements import Cell, Segment
-from nsysan.report.gpu_tables import exact_ms
-from nsysan.report.gpus import worst_gpus
+from nsysan.report.elements import Bar, Cell, Segment
+from nsysan.report.partition import worst_gpus
+from nsysan.report.partition_tables import exact_ms
 from nsysan.report.section import Unanswered
 from nsysan.report.sections.time import SECTION, TimeView
 from tests.report.runs import FIRST_TIME, ONE_GPU, TWO_GPUS, device, full_run, gpu, gpu_time, run_of
@@ -183,18 +180,25 @@ def test_names_of_gpus_are_repeated_only_where_they_differ() -> None:
     assert [row[0].note for row in mixed.tables[1].rows] == ["NVIDIA H100 80GB HBM3", "NVIDIA A100"]
 
 
-@pytest.mark.parametrize(
-    ("run", "heading"),
-    [
-        (run_of(Skipped("gpu_time", "no CUDA table", None)), "This run cannot say where the GPU time went"),
-        (run_of(replace(TWO_GPUS, gpus=(), devices=())), "No GPU time to account for"),
-    ],
-)
-def test_without_gpu_work_the_section_says_so(run: Run, heading: str) -> None:
-    view = SECTION.build(run)
+def test_a_gpu_without_a_window_has_no_shares_and_lowers_no_mean() -> None:
+    view = view_of(gpu_time((gpu("gpu0", FIRST_TIME), gpu("gpu1", PartTimes(0, 0, 0, 0, 0, 0, 0)))))
+
+    assert view.heading == (
+        "On average GPUs compute for 70.0 %, communicate unhidden for 15.0 %, copy unhidden for 5.0 % and idle for "
+        "10.0 % of the window"
+    )
+    assert (view.legend[0].share, view.legend[0].detail) == ("60.0", "60.0 %")
+    assert rows_of(view, "gpu-bars")[1] == ["gpu1", "", "no window", "no window"]
+    assert view.tables[0].rows[1][1].bar == Bar(())
+    assert view.tables[1].rows[1] == (Cell("gpu1"), *[Cell("")] * 7, Cell("0.000000", "no window"))
+    assert rows_of(view, "busy")[1][2:4] == ["no window", "no window"]
+
+
+def test_without_gpu_work_the_section_says_so() -> None:
+    view = SECTION.build(run_of(Skipped("gpu_time", "no CUDA table", None)))
 
     assert isinstance(view, Unanswered)
-    assert view.heading == heading
+    assert view.heading == "This run cannot say where the GPU time went"
 
 
 def test_exact_milliseconds_keep_every_digit() -> None:

@@ -9,6 +9,7 @@ import msgspec
 from nsysan.analysis.baseline import Baseline, BaselineFigures
 from nsysan.model.partition import PartTimes
 from nsysan.model.results import Skipped
+from nsysan.model.run import Run
 from nsysan.model.verdicts import Severity
 from nsysan.report.elements import Cell
 from nsysan.report.prose import plain
@@ -23,27 +24,60 @@ from nsysan.report.sections.unanswered import UnansweredView
 from nsysan.report.sections.verdict import SECTION, VerdictView
 from nsysan.report.terms import TERMS
 from nsysan.report.verdict import state_verdict
-from tests.report.runs import FINDING, HEADLINE, NO_VERDICT, ONE_GPU, TWO_GPUS, full_run, gpu, gpu_time, run_of
+from tests.report.runs import (
+    FINDING,
+    HEADLINE,
+    NO_VERDICT,
+    ONE_GPU,
+    SECOND_TIME,
+    TWO_GPUS,
+    full_run,
+    gpu,
+    gpu_time,
+    run_of,
+)
 
 
-def test_without_a_headline_one_gpu_s_time_is_stated_and_why_that_is_no_verdict() -> None:
+def details_of(run: Run) -> list[str]:
+    return [plain(detail) for detail in state_verdict(run).details]
+
+
+def test_without_a_headline_one_gpu_s_shares_are_stated_then_its_times_and_why_that_is_no_verdict() -> None:
     verdict = state_verdict(run_of(ONE_GPU))
 
     assert verdict.sentence == "The GPU computed for 70.0 % of the window; exposed communication took 15.0 %"
     assert verdict.why == "This run holds no steps, so the window may include start-up."
-    assert [plain(detail) for detail in verdict.details] == [
-        "Compute kernels ran for 70.0 % of the window.",
-        "The largest part without compute is exposed communication, 15.0 %.",
+    assert details_of(run_of(ONE_GPU)) == [
+        "Compute kernels ran for 700.000 ms of 1.000 s.",
+        "Exposed communication took 150.000 ms.",
     ]
+
+
+def test_idle_time_comes_with_its_gaps() -> None:
+    # 700 + 300 ms, and half of the idle time is the longest of the 3 gaps
+    times = gpu("gpu0", PartTimes(700_000, 0, 0, 0, 0, 0, 300_000))
+    single = replace(times, idle_gap_count=1, longest_idle_gap_ns=300_000)
+
+    assert details_of(run_of(gpu_time((times,))))[1] == ("Idle time took 300.000 µs in 3 gaps, the longest 150.000 µs.")
+    assert details_of(run_of(gpu_time((single,))))[1] == "Idle time took 300.000 µs in 1 gap."
 
 
 def test_several_gpus_are_averaged_and_the_worst_is_named() -> None:
     verdict = state_verdict(run_of(TWO_GPUS))
 
     assert verdict.sentence == "The 2 GPUs computed for 65.0 % of the window; idle time took 17.5 %"
-    assert [plain(detail) for detail in verdict.details] == [
-        "On average compute kernels ran for 65.0 % of the window, least on gpu1 with 60.0 %.",
-        "The largest part without compute is idle, 17.5 %, and most of it on gpu1: 25.0 %.",
+    assert details_of(run_of(TWO_GPUS)) == [
+        "gpu1 computed least, for 60.0 %.",
+        "gpu1 had most idle time, 25.0 %.",
+    ]
+
+
+def test_gpus_that_are_alike_are_said_to_be() -> None:
+    alike = gpu_time((gpu("gpu0", SECOND_TIME), gpu("gpu1", SECOND_TIME)))
+
+    assert details_of(run_of(alike)) == [
+        "Every GPU computed for the same share.",
+        "On every GPU idle time took the same share.",
     ]
 
 
@@ -63,21 +97,24 @@ def test_the_headline_is_the_verdict_where_the_diagnosis_has_one() -> None:
 
     assert state_verdict(run).sentence == "Data holds this job back: 250 of 1,000 ms wait for the next batch"
     assert state_verdict(run).why is None
+    assert details_of(run) == [
+        "On average compute kernels ran for 65.0 % of the window, least on gpu1 with 60.0 %.",
+        "The largest part without compute is idle, 17.5 %, and most of it on gpu1: 25.0 %.",
+    ]
 
 
 def test_a_window_full_of_compute_has_no_other_part_to_name() -> None:
-    verdict = state_verdict(run_of(gpu_time((gpu("gpu0", PartTimes(100, 0, 0, 0, 0, 0, 0)),))))
+    run = run_of(gpu_time((gpu("gpu0", PartTimes(100, 0, 0, 0, 0, 0, 0)),)))
 
-    assert plain(verdict.details[1]) == "Compute filled the window: no other part took any time."
+    assert state_verdict(run).sentence == "The GPU computed for 100.0 % of the window"
+    assert details_of(run) == ["Compute kernels ran for 100 of 100 ns.", "No other part took any time."]
 
 
 def test_nothing_is_claimed_where_no_time_is_known() -> None:
     skipped = state_verdict(run_of(Skipped("gpu_time", "the trace holds no GPU work", None)))
-    empty = state_verdict(run_of(replace(ONE_GPU, gpus=(), devices=())))
 
     assert skipped.sentence == "Where the GPU time went is unknown: the trace holds no GPU work"
-    assert empty.sentence == "No GPU work was recorded, so there is nothing to judge"
-    assert (skipped.details, empty.details) == ((), ())
+    assert skipped.details == ()
 
 
 def test_the_facts_place_the_run() -> None:
@@ -158,7 +195,7 @@ def test_skipped_questions_are_listed_with_why_and_what_to_record() -> None:
     )
 
     assert isinstance(view, UnansweredView)
-    assert view.heading == "2 questions this trace could not answer"
+    assert view.heading == "2 questions left unanswered"
     assert view.table.rows == (
         (Cell("GPU time"), Cell("No CUDA table."), Cell("Record CUDA")),
         (Cell("Steps"), Cell("No NVTX."), Cell("no way is known", style="faint")),

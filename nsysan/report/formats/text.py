@@ -12,16 +12,13 @@ from nsysan.model.partition import Part
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.text import visible_text
-from nsysan.model.units import counted, format_count, format_duration, format_fraction, format_timestamp
+from nsysan.model.units import counted, format_count, format_duration, format_timestamp
 from nsysan.report.columns import aligned, cut
-from nsysan.report.gpus import part_share, worst_gpus
-from nsysan.report.parts import class_label
-from nsysan.report.prose import ended, plain
+from nsysan.report.partition import part_share, worst_gpus
+from nsysan.report.prose import ended, fraction_or, plain, spelled
 from nsysan.report.renderers import Renderer
-from nsysan.report.sections.gaps import largest_gaps
-from nsysan.report.sections.unanswered import question_of
-from nsysan.report.sections.verdict import facts_of, subject_of
-from nsysan.report.verdict import state_verdict
+from nsysan.report.section import question_of
+from nsysan.report.verdict import facts_of, state_verdict, subject_of
 
 WIDTH = 100
 _GPU_COUNT = 8
@@ -52,7 +49,7 @@ def render_text(run: Run) -> str:
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-RENDERER = Renderer("text", ".txt", render_text)
+RENDERER = Renderer(".txt", render_text)
 
 
 def _head(run: Run) -> list[str]:
@@ -65,7 +62,7 @@ def _head(run: Run) -> list[str]:
 
 def _gpu_lines(run: Run) -> list[str]:
     gpu_time = run.results.get(GpuTime)
-    if isinstance(gpu_time, Skipped) or not gpu_time.gpus:
+    if isinstance(gpu_time, Skipped):
         return []
     shown = worst_gpus(gpu_time.gpus, _GPU_COUNT)
     lines = _drawn(("GPU", "window", *_PART_HEADS.values(), "busy"), [_gpu_cells(gpu) for gpu in shown])
@@ -74,8 +71,8 @@ def _gpu_lines(run: Run) -> list[str]:
 
 
 def _gpu_cells(gpu: GpuTimes) -> list[str]:
-    busy = "unknown" if gpu.compute_busy_frac is None else format_fraction(gpu.compute_busy_frac)
-    shares = [format_fraction(part_share(gpu, part)) for part in _PART_HEADS]
+    shares = [fraction_or(part_share(gpu.time, part), "-") for part in _PART_HEADS]
+    busy = fraction_or(gpu.compute_busy_frac, "no window")
     return [gpu.id, format_duration(gpu.time.window_ns), *shares, busy]
 
 
@@ -88,15 +85,15 @@ def _kernel_lines(run: Run) -> list[str]:
 
 
 def _kernel_cells(row: KernelRow) -> list[str]:
-    share = "unknown" if row.work_frac is None else format_fraction(row.work_frac)
-    return [row.name, class_label(row.kernel_class), format_count(row.count), format_duration(row.total_ns), share]
+    share = fraction_or(row.work_frac, "unknown")
+    return [row.name, spelled(row.kernel_class), format_count(row.count), format_duration(row.total_ns), share]
 
 
 def _gap_lines(run: Run) -> list[str]:
     idle_gaps = run.results.get(IdleGaps)
     if isinstance(idle_gaps, Skipped) or not idle_gaps.gaps:
         return []
-    rows = [_gap_cells(gap) for gap in largest_gaps(idle_gaps.gaps, _GAP_COUNT)]
+    rows = [_gap_cells(gap) for gap in idle_gaps.gaps[:_GAP_COUNT]]
     return _drawn(("Longest idle gaps, by what ended them", "GPU", "begins at", "lasts"), rows)
 
 
@@ -122,7 +119,7 @@ def _next_lines(run: Run) -> list[str]:
     idle_gaps = run.results.get(IdleGaps)
     if isinstance(idle_gaps, Skipped) or not idle_gaps.gaps:
         return []
-    longest = largest_gaps(idle_gaps.gaps, 1)[0]
+    longest = idle_gaps.gaps[0]
     return [f"Look next at {format_timestamp(longest.start_ns)} on {longest.gpu} in Nsight Systems, and at the page."]
 
 

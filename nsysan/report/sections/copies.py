@@ -9,9 +9,9 @@ from nsysan.analysis.copy_summary import CopyRow, CopySummary
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_bytes, format_count, format_duration, format_rate
-from nsysan.report.elements import Cell, Column, Table, Term
-from nsysan.report.prose import capitalized
-from nsysan.report.section import Layout, Section, Unanswered, unanswered
+from nsysan.report.elements import Cell, Column, Table
+from nsysan.report.prose import spelled
+from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
 from nsysan.report.terms import TERMS
 
 PAGEABLE_FRAC = 0.01
@@ -22,14 +22,10 @@ _HOST_ENDS = ("pageable", "pinned")
 
 
 @dataclass(frozen=True, slots=True)
-class CopiesView:
-    """The copies by direction and memories; ``implausible`` says which rates cannot be true, and why."""
+class CopiesView(View):
+    """The copies by direction and memories."""
 
-    heading: str
-    context: str | None
     table: Table | None
-    implausible: tuple[str, ...]
-    implausible_term: Term = TERMS["implausible"]
 
 
 def _build(run: Run) -> CopiesView | Unanswered:
@@ -37,22 +33,34 @@ def _build(run: Run) -> CopiesView | Unanswered:
     if isinstance(summary, Skipped):
         return unanswered(summary, "what was copied")
     if not summary.copies:
-        return CopiesView("No copy and no memset ran in the windows", None, None, ())
-    implausible = tuple(_implausible_sentence(row) for row in summary.copies if row.implausible_count)
+        return CopiesView(None, heading="No copy and no memset ran in the windows")
     context = "Durations are added up over all GPUs and streams, hidden under compute or not."
-    return CopiesView(_heading(summary.copies), context, _table(summary.copies), implausible)
+    return CopiesView(_table(summary.copies), heading=_heading(summary.copies), context=context)
 
 
 def _heading(rows: Sequence[CopyRow]) -> str:
     copies = [row for row in rows if row.direction != "memset"]
     if not copies:
         return f"{counted(sum(row.count for row in rows), 'memset')} and no copy ran in the windows"
-    size_bytes = sum(row.size_bytes or 0 for row in copies)
-    clause = f"{counted(sum(row.count for row in copies), 'copy')} moved {format_bytes(size_bytes)}"
-    pageable_bytes = sum(row.size_bytes or 0 for row in copies if _PAGEABLE in (row.src_memory, row.dst_memory))
-    if not size_bytes or pageable_bytes < PAGEABLE_FRAC * size_bytes:
-        return clause
-    return f"{clause}, {format_bytes(pageable_bytes)} of it through pageable memory"
+    count = counted(sum(row.count for row in copies), "copy")
+    unsized_count = sum(row.unsized_count for row in copies)
+    if all(row.size_bytes is None for row in copies):
+        return f"{count} of unknown size"
+    moved = f"{format_bytes(_sized_bytes(copies))}{_pageable_clause(copies)}"
+    if not unsized_count:
+        return f"{count} moved {moved}"
+    return f"{count} moved at least {moved}; {format_count(unsized_count)} of them are of unknown size"
+
+
+def _pageable_clause(copies: Sequence[CopyRow]) -> str:
+    pageable_bytes = _sized_bytes([row for row in copies if _PAGEABLE in (row.src_memory, row.dst_memory)])
+    if not pageable_bytes or pageable_bytes < PAGEABLE_FRAC * _sized_bytes(copies):
+        return ""
+    return f", {format_bytes(pageable_bytes)} of it through pageable memory"
+
+
+def _sized_bytes(copies: Sequence[CopyRow]) -> int:
+    return sum(row.size_bytes for row in copies if row.size_bytes is not None)
 
 
 def _table(rows: Sequence[CopyRow]) -> Table:
@@ -69,7 +77,7 @@ def _table(rows: Sequence[CopyRow]) -> Table:
             Column("median", TERMS["median"], numeric=True),
             Column("p95", TERMS["p95"], numeric=True),
             Column("rate", TERMS["copy_rate"], numeric=True),
-            Column("fastest", TERMS["copy_rate"], numeric=True),
+            Column("fastest", TERMS["fastest_copy"], numeric=True),
         ),
         rows=tuple(_row(row) for row in rows),
     )
@@ -77,11 +85,11 @@ def _table(rows: Sequence[CopyRow]) -> Table:
 
 def _row(row: CopyRow) -> tuple[Cell, ...]:
     return (
-        Cell(_direction(row)),
+        Cell(spelled(row.direction)),
         _host_memory(row),
         Cell(_ends(row)),
         Cell(format_count(row.count)),
-        Cell("unknown" if row.size_bytes is None else format_bytes(row.size_bytes)),
+        _size(row),
         Cell(format_duration(row.total_ns)),
         Cell(format_duration(row.median_ns)),
         Cell(format_duration(row.p95_ns)),
@@ -90,8 +98,11 @@ def _row(row: CopyRow) -> tuple[Cell, ...]:
     )
 
 
-def _direction(row: CopyRow) -> str:
-    return row.direction.replace("_", " ")
+def _size(row: CopyRow) -> Cell:
+    if row.size_bytes is None:
+        return Cell("unknown", style="faint")
+    unsized = f"{format_count(row.unsized_count)} of unknown size" if row.unsized_count else None
+    return Cell(format_bytes(row.size_bytes), unsized)
 
 
 def _host_memory(row: CopyRow) -> Cell:
@@ -116,15 +127,6 @@ def _fastest(row: CopyRow) -> Cell:
     if not row.implausible_count:
         return cell
     return Cell(cell.text, f"{format_count(row.implausible_count)} not believable", style="strong")
-
-
-def _implausible_sentence(row: CopyRow) -> str:
-    which = f"{capitalized(_direction(row))} ({_ends(row)}): {counted(row.implausible_count, 'record')} of "
-    which += f"{format_count(row.count)} cannot be true"
-    if row.plausible_bytes_per_s is None:
-        return f"{which}: bytes were moved in no time."
-    source = f" ({row.plausible_source})" if row.plausible_source else ""
-    return f"{which}: faster than {format_rate(row.plausible_bytes_per_s)}{source}, or bytes moved in no time."
 
 
 SECTION = Section("copies", 60, "Copies", "What was copied, and how fast", _build, Layout.WIDE)

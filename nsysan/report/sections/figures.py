@@ -11,7 +11,7 @@ from nsysan.model.run import Run
 from nsysan.model.units import counted, format_bytes, format_duration, format_fraction
 from nsysan.report.elements import Term
 from nsysan.report.prose import capitalized, ended
-from nsysan.report.section import Layout, Section, Unanswered, unanswered
+from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
 from nsysan.report.terms import TERMS
 
 
@@ -32,11 +32,9 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class FiguresView:
+class FiguresView(View):
     """The six figures, in the order they are always shown."""
 
-    heading: str
-    context: None
     figures: tuple[Figure, ...]
 
 
@@ -77,7 +75,7 @@ def _build(run: Run) -> FiguresView | Unanswered:
         return unanswered(baseline, "what the six baseline figures are")
     figures = tuple(_figure(kind, baseline) for kind in _KINDS)
     known_count = sum(figure.known for figure in figures)
-    return FiguresView(f"{counted(known_count, 'baseline figure')} of {len(figures)} known", None, figures)
+    return FiguresView(figures, heading=f"{counted(known_count, 'baseline figure')} of {len(figures)} known")
 
 
 def _figure(kind: _Kind, baseline: Baseline) -> Figure:

@@ -9,8 +9,8 @@ from nsysan.model.run import Run
 from nsysan.model.units import counted, format_duration
 from nsysan.model.verdicts import BottleneckClass, Severity
 from nsysan.report.elements import Term
-from nsysan.report.prose import capitalized, ended, listed
-from nsysan.report.section import Layout, Section
+from nsysan.report.prose import capitalized, ended, listed, spelled
+from nsysan.report.section import Layout, Section, View
 from nsysan.report.terms import TERMS
 
 _CLASS_FILLS = {
@@ -40,11 +40,9 @@ class FindingView:
 
 
 @dataclass(frozen=True, slots=True)
-class FindingsView:
+class FindingsView(View):
     """All findings."""
 
-    heading: str
-    context: None
     recoverable: Term
     severity: Term
     findings: tuple[FindingView, ...]
@@ -60,7 +58,7 @@ def _build(run: Run) -> FindingsView | None:
     ]
     heading = f"{counted(len(run.findings), 'finding')}: {listed(counts)}"
     findings = tuple(_finding(number, finding) for number, finding in enumerate(run.findings, start=1))
-    return FindingsView(heading, None, TERMS["recoverable"], TERMS["severity"], findings)
+    return FindingsView(TERMS["recoverable"], TERMS["severity"], findings, heading=heading)
 
 
 def _finding(number: int, finding: Finding) -> FindingView:
@@ -75,7 +73,7 @@ def _finding(number: int, finding: Finding) -> FindingView:
         no_amount="about the trace" if found_class is None else "gain not measurable",
         class_name=None if found_class is None else capitalized(found_class.value),
         class_fill=None if found_class is None else _CLASS_FILLS[found_class],
-        cause=None if finding.cause is None else finding.cause.replace("_", " "),
+        cause=None if finding.cause is None else spelled(finding.cause),
         evidence=tuple(ended(evidence.sentence) for evidence in finding.evidence),
         advice=finding.advice,
     )

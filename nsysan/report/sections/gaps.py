@@ -10,7 +10,7 @@ from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_count, format_duration, format_fraction, format_timestamp
 from nsysan.report.elements import Cell, Column, Table, single_bar
-from nsysan.report.section import Layout, Section, Unanswered, unanswered
+from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
 from nsysan.report.terms import TERMS
 
 SHOWN_GAP_COUNT = 20
@@ -36,11 +36,9 @@ class SizeClass:
 
 
 @dataclass(frozen=True, slots=True)
-class GapsView:
+class GapsView(View):
     """Gaps by size and the largest gaps."""
 
-    heading: str
-    context: str | None
     tables: tuple[Table, ...]
 
 
@@ -48,11 +46,6 @@ def size_classes(sizes: Sequence[GapSizes]) -> tuple[SizeClass, ...]:
     """The gaps of all GPUs by size, smallest first."""
     bounds = sorted({(size.from_ns, size.to_ns) for size in sizes}, key=lambda bound: bound[0])
     return tuple(_size_class(bound, sizes) for bound in bounds)
-
-
-def largest_gaps(gaps: Sequence[Gap], limit: int) -> tuple[Gap, ...]:
-    """The largest gaps over all GPUs, largest first, the earlier of equals."""
-    return tuple(sorted(gaps, key=lambda gap: (-gap.duration_ns, gap.gpu, gap.start_ns))[:limit])
 
 
 def _size_class(bound: tuple[int, int | None], sizes: Sequence[GapSizes]) -> SizeClass:
@@ -67,10 +60,11 @@ def _build(run: Run) -> GapsView | Unanswered:
     classes = size_classes(idle_gaps.gap_sizes)
     count = sum(size.count for size in classes)
     if not count:
-        return GapsView("No GPU was idle within its window", None, ())
-    shown = largest_gaps(idle_gaps.gaps, SHOWN_GAP_COUNT)
+        return GapsView((), heading="No GPU was idle within its window")
+    shown = idle_gaps.gaps[:SHOWN_GAP_COUNT]
     tables = (_size_table(classes), *((_gap_table(shown, count),) if shown else ()))
-    return GapsView(_heading(classes), f"{counted(count, 'gap')} in all, which add up to the idle time.", tables)
+    context = f"{counted(count, 'gap')} in all, which add up to the idle time."
+    return GapsView(tables, heading=_heading(classes), context=context)
 
 
 def _heading(classes: Sequence[SizeClass]) -> str:

@@ -8,15 +8,15 @@ from nsysan.analysis.kernel_summary import KernelClassRow, KernelRow, KernelSumm
 from nsysan.model.kernels import KernelClass
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import counted, format_count, format_duration, format_fraction
+from nsysan.model.units import counted, format_count, format_duration
 from nsysan.report.elements import Cell, Column, Table, single_bar
-from nsysan.report.gpu_tables import fraction_or
-from nsysan.report.parts import class_fill, class_label
-from nsysan.report.section import Layout, Section, Unanswered, unanswered
+from nsysan.report.partition import class_fill
+from nsysan.report.prose import fraction_or, spelled
+from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
 from nsysan.report.terms import TERMS
 
 UNCLASSIFIED_FRAC = 0.01
-"""Names of class other are pointed out from this share of the kernel time on."""
+"""Names of class other are marked from this share of the kernel time on."""
 
 _UNKNOWN = "unknown"
 _TIME_COLUMNS = (
@@ -29,14 +29,11 @@ _TIME_COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class KernelsView:
-    """Kernels by class and by name; ``unclassified`` says that large ones are of no known family."""
+class KernelsView(View):
+    """Kernels by class and by name."""
 
-    heading: str
-    context: str | None
     classes: Table | None
     names: Table | None
-    unclassified: str | None
 
 
 def _build(run: Run) -> KernelsView | Unanswered:
@@ -44,13 +41,12 @@ def _build(run: Run) -> KernelsView | Unanswered:
     if isinstance(summary, Skipped):
         return unanswered(summary, "which kernels took the time")
     if not summary.kernels:
-        return KernelsView("No kernel ran in the windows", None, None, None, None)
+        return KernelsView(None, None, heading="No kernel ran in the windows")
     return KernelsView(
         heading=_heading(summary),
         context="Durations are added up over all GPUs and streams: a share of work, not of the window.",
         classes=_class_table(summary),
         names=_name_table(summary),
-        unclassified=_unclassified_sentence(summary),
     )
 
 
@@ -58,20 +54,9 @@ def _is_unclassified(row: KernelRow) -> bool:
     return row.kernel_class is KernelClass.OTHER and (row.work_frac or 0.0) >= UNCLASSIFIED_FRAC
 
 
-def _unclassified_sentence(summary: KernelSummary) -> str | None:
-    count = sum(_is_unclassified(row) for row in summary.kernels)
-    if not count:
-        return None
-    which = f"{counted(count, 'name')} with at least {format_fraction(UNCLASSIFIED_FRAC)} of the kernel time"
-    return (
-        f"No known family fits {which}, marked below. Such kernels count as compute: if one of them communicates, more "
-        "communication is exposed than is shown."
-    )
-
-
 def _heading(summary: KernelSummary) -> str:
     first_class, first_name = summary.kernel_classes[0], summary.kernels[0]
-    label = class_label(first_class.kernel_class)
+    label = spelled(first_class.kernel_class)
     share = fraction_or(first_class.work_frac, _UNKNOWN)
     alone = fraction_or(first_name.work_frac, _UNKNOWN)
     return f"Kernels of class {label} hold {share} of the kernel time; one name alone holds {alone}"
@@ -100,7 +85,7 @@ def _class_table(summary: KernelSummary) -> Table:
 def _class_row(row: KernelClassRow, largest_ns: int) -> tuple[Cell, ...]:
     fill = class_fill(row.kernel_class)
     return (
-        Cell(class_label(row.kernel_class), fill=fill),
+        Cell(spelled(row.kernel_class), fill=fill),
         Cell("", bar=single_bar(fill, row.total_ns / largest_ns if largest_ns else 0.0)),
         Cell(format_count(row.name_count)),
         Cell(format_count(row.count)),
@@ -128,8 +113,8 @@ def _name_table(summary: KernelSummary) -> Table:
 
 
 def _name_row(row: KernelRow) -> tuple[Cell, ...]:
-    kind = class_label(row.kernel_class)
-    remark = None if row.collective is None else row.collective.value.replace("_", " ")
+    kind = spelled(row.kernel_class)
+    remark = None if row.collective is None else spelled(row.collective)
     if _is_unclassified(row):
         remark = "no known family"
     return (

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from nsysan.model.run import Run
 from nsysan.model.units import counted
 from nsysan.report.prose import ended
-from nsysan.report.section import Section
+from nsysan.report.section import Section, View
 
 
 @dataclass(frozen=True, slots=True)
-class NotesView:
+class NotesView(View):
     """The notes of the run."""
 
-    heading: str
-    context: None
     sentences: tuple[str, ...]
 
 
@@ -23,7 +21,7 @@ def _build(run: Run) -> NotesView | None:
     if not run.notes:
         return None
     sentences = tuple(ended(note.sentence) for note in run.notes)
-    return NotesView(f"{counted(len(sentences), 'thing')} to know before trusting the figures", None, sentences)
+    return NotesView(sentences, heading=f"{counted(len(sentences), 'thing')} to know before trusting the figures")
 
 
 SECTION = Section("notes", 70, "Notes", "About this run", _build)

@@ -9,8 +9,8 @@ from nsysan.model.run import OptionValue, ReportInfo, Run
 from nsysan.model.trace import CaptureIdentity
 from nsysan.model.units import counted, format_bytes, format_count, format_duration
 from nsysan.report.elements import Cell, Column, Table
-from nsysan.report.prose import capitalized
-from nsysan.report.section import Layout, Section
+from nsysan.report.prose import capitalized, spelled
+from nsysan.report.section import Layout, Section, View
 from nsysan.report.terms import TERMS
 
 SHOWN_REPORT_COUNT = 32
@@ -18,11 +18,9 @@ _NOT_RECORDED = Cell("not recorded", style="faint")
 
 
 @dataclass(frozen=True, slots=True)
-class ProvenanceView:
+class ProvenanceView(View):
     """The inputs with what identifies them, the options, and whatever else was kept."""
 
-    heading: str
-    context: str
     options: str
     tables: tuple[Table, ...]
 
@@ -38,7 +36,7 @@ def _build(run: Run) -> ProvenanceView:
         _identity_table(run.provenance.identity),
     )
     shown = tuple(table for table in tables if table is not None)
-    return ProvenanceView(heading, context, _options_sentence(run.options), shown)
+    return ProvenanceView(_options_sentence(run.options), shown, heading=heading, context=context)
 
 
 def _report_table(reports: Sequence[ReportInfo]) -> Table:
@@ -136,7 +134,7 @@ def _identity_table(identity: tuple[CaptureIdentity, ...] | None) -> Table | Non
     return Table(
         id="identity",
         caption="Who recorded it, kept because --keep-identity was given",
-        columns=tuple(Column(capitalized(field.replace("_", " "))) for field in fields),
+        columns=tuple(Column(capitalized(spelled(field))) for field in fields),
         rows=tuple(tuple(_known(getattr(entry, field), style="name") for field in fields) for entry in identity),
     )
 

@@ -10,13 +10,11 @@ from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import format_duration, format_fraction
 from nsysan.report.axis import share_axis, time_axis
-from nsysan.report.device_tables import device_tables
 from nsysan.report.elements import Bar, Table, Term, Tick, stacked_bar
-from nsysan.report.gpu_tables import busy_table, gpu_bars, partition_table
-from nsysan.report.gpus import choice_of_gpus, job_share, part_share, share_range, worst_gpus
-from nsysan.report.parts import COMPUTE_PARTS, part_label, part_term
-from nsysan.report.prose import listed
-from nsysan.report.section import Section, Unanswered, unanswered
+from nsysan.report.partition import COMPUTE_PARTS, choice_of_gpus, job_share, part_term, share_range, worst_gpus
+from nsysan.report.partition_tables import busy_table, device_tables, gpu_bars, partition_table
+from nsysan.report.prose import listed, spelled
+from nsysan.report.section import Section, Unanswered, View, unanswered
 
 SHOWN_GPU_COUNT = 16
 
@@ -42,11 +40,9 @@ class LegendEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class TimeView:
+class TimeView(View):
     """The bar over all GPUs with its legend, and the tables. ``choice`` says which GPUs are shown."""
 
-    heading: str
-    context: str
     bar: Bar
     ticks: tuple[Tick, ...]
     legend: tuple[LegendEntry, ...]
@@ -59,8 +55,6 @@ def _build(run: Run) -> TimeView | Unanswered:
     gpu_time = run.results.get(GpuTime)
     if isinstance(gpu_time, Skipped):
         return unanswered(gpu_time, "where the GPU time went")
-    if not gpu_time.gpus:
-        return Unanswered("No GPU time to account for", None, "This run holds no GPU work.", None)
     shown = worst_gpus(gpu_time.gpus, SHOWN_GPU_COUNT)
     bars = (gpu_bars(shown),) if len(gpu_time.gpus) > 1 else ()
     return TimeView(
@@ -101,7 +95,7 @@ def _context(gpu_time: GpuTime) -> str:
 
 def _bar(gpu_time: GpuTime) -> Bar:
     shares = [(part, job_share(gpu_time, part).mean_frac) for part in Part]
-    words = listed([f"{part_label(part)} {format_fraction(share)}" for part, share in shares])
+    words = listed([f"{spelled(part)} {format_fraction(share)}" for part, share in shares])
     return stacked_bar([(part.value, share) for part, share in shares], f"Shares of the window: {words}")
 
 
@@ -110,12 +104,10 @@ def _ticks(gpu_time: GpuTime) -> tuple[Tick, ...]:
 
 
 def _legend_entry(gpu_time: GpuTime, part: Part) -> LegendEntry:
-    if len(gpu_time.gpus) == 1:
-        only = gpu_time.gpus[0]
-        share, detail = part_share(only, part), format_duration(only.time.of(part))
-    else:
-        share, detail = job_share(gpu_time, part).mean_frac, share_range(gpu_time, part)
-    return LegendEntry(part.value, part_term(part), part_label(part), f"{100 * share:.1f}", detail)
+    one = len(gpu_time.gpus) == 1
+    detail = format_duration(gpu_time.gpus[0].time.of(part)) if one else share_range(gpu_time, part)
+    share = f"{100 * job_share(gpu_time, part).mean_frac:.1f}"
+    return LegendEntry(part.value, part_term(part), spelled(part), share, detail)
 
 
 SECTION = Section("time", 20, "Time", "Where the time goes", _build)

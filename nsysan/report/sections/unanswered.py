@@ -1,4 +1,4 @@
-"""What the trace could not answer: why, and what would have recorded it. Absent is not zero."""
+"""What was left unanswered: why, and what would answer it. Absent is not zero."""
 
 from __future__ import annotations
 
@@ -9,21 +9,14 @@ from nsysan.model.run import Run
 from nsysan.model.units import counted
 from nsysan.report.elements import Cell, Column, Table
 from nsysan.report.prose import capitalized, ended
-from nsysan.report.section import Section
+from nsysan.report.section import Section, View, question_of
 
 
 @dataclass(frozen=True, slots=True)
-class UnansweredView:
+class UnansweredView(View):
     """The skipped questions."""
 
-    heading: str
-    context: str
     table: Table
-
-
-def question_of(skipped: Skipped) -> str:
-    """What was asked, from the id of the result: ``Kernel summary``, ``GPU time``."""
-    return capitalized(skipped.id.replace("_", " ").replace("gpu", "GPU"))
 
 
 def _build(run: Run) -> UnansweredView | None:
@@ -33,17 +26,17 @@ def _build(run: Run) -> UnansweredView | None:
     table = Table(
         id="skipped",
         caption="Questions that were skipped",
-        columns=(Column("Question"), Column("Why there is no answer"), Column("How to have it answered")),
+        columns=(Column("Question"), Column("Why there is no answer"), Column("What would answer it")),
         rows=tuple(_row(entry) for entry in skipped),
     )
-    heading = f"{counted(len(skipped), 'question')} this trace could not answer"
-    return UnansweredView(heading, "Absent is not zero: none of these is counted as healthy.", table)
+    heading = f"{counted(len(skipped), 'question')} left unanswered"
+    return UnansweredView(table, heading=heading, context="Absent is not zero: none of these is counted as healthy.")
 
 
 def _row(skipped: Skipped) -> tuple[Cell, ...]:
     recapture = skipped.recapture
-    records = Cell("no way is known", style="faint") if recapture is None else Cell(recapture)
-    return (Cell(question_of(skipped)), Cell(ended(capitalized(skipped.reason))), records)
+    answer = Cell("no way is known", style="faint") if recapture is None else Cell(recapture)
+    return (Cell(question_of(skipped)), Cell(ended(capitalized(skipped.reason))), answer)
 
 
-SECTION = Section("unanswered", 80, "Not answered", "What this trace could not answer", _build)
+SECTION = Section("unanswered", 80, "Not answered", "What was left unanswered", _build)

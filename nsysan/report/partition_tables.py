@@ -1,0 +1,191 @@
+"""The tables of the partition: a row a GPU, and a row a device, which is a GPU as one process saw it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from nsysan.analysis.gpu_time import DeviceTimes, GpuTime, GpuTimes
+from nsysan.model.partition import Part, PartTimes
+from nsysan.model.run import ReportInfo
+from nsysan.model.units import NS_PER_MS, format_count, format_duration, format_fraction, format_timestamp
+from nsysan.report.elements import Cell, Column, Table, stacked_bar
+from nsysan.report.partition import job_share, part_share, part_term
+from nsysan.report.prose import fraction_or, spelled
+from nsysan.report.terms import TERMS
+
+SHOWN_DEVICE_COUNT = 32
+
+_NO_WINDOW = "no window"
+_PARTITION_COLUMNS = (
+    *(Column(spelled(part), part_term(part), numeric=True) for part in Part),
+    Column("window", TERMS["window"], numeric=True),
+)
+
+
+def gpu_bars(gpus: Sequence[GpuTimes]) -> Table:
+    """A bar a GPU with the two shares that matter first."""
+    return Table(
+        id="gpu-bars",
+        caption="Each GPU, its window from left to right",
+        columns=(
+            Column("GPU"),
+            Column("Parts", bar=True),
+            Column("compute busy", TERMS["compute_busy"], numeric=True),
+            Column("idle", TERMS["idle"], numeric=True),
+        ),
+        rows=tuple(_bar_row(gpu) for gpu in gpus),
+    )
+
+
+def partition_table(gpu_time: GpuTime, gpus: Sequence[GpuTimes]) -> Table:
+    """The partition in ms to the nanosecond with the shares below; mean and worst where there are several GPUs."""
+    named = len({gpu.name for gpu in gpus}) > 1
+    return Table(
+        id="partition",
+        caption="Time of each part in ms, exact: the parts of a row add up to its window. Below, its share.",
+        columns=(Column("GPU"), *_PARTITION_COLUMNS),
+        rows=tuple((Cell(gpu.id, gpu.name if named else None), *_time_cells(gpu.time)) for gpu in gpus),
+        footers=_partition_footers(gpu_time) if len(gpu_time.gpus) > 1 else (),
+    )
+
+
+def busy_table(gpus: Sequence[GpuTimes]) -> Table:
+    """How busy each GPU was, by every measure of it."""
+    ranges = any(gpu.exposed_communication_max_ns != gpu.time.exposed_communication_ns for gpu in gpus)
+    at_most = (Column("exposed comm., at most", TERMS["exposed_range"], numeric=True),) if ranges else ()
+    return Table(
+        id="busy",
+        caption="How busy the GPUs were" if len(gpus) > 1 else "How busy the GPU was",
+        columns=(
+            Column("GPU"),
+            Column("window begins", TERMS["session_time"], numeric=True),
+            Column("compute busy", TERMS["compute_busy"], numeric=True),
+            Column("device active", TERMS["device_active"], numeric=True),
+            Column("overlap", TERMS["overlap"], numeric=True),
+            *at_most,
+            Column("work volume", TERMS["work"], numeric=True),
+            Column("idle gaps", TERMS["gap"], numeric=True),
+            Column("longest gap", TERMS["gap"], numeric=True),
+        ),
+        rows=tuple(_busy_row(gpu, ranges=ranges) for gpu in gpus),
+    )
+
+
+def device_tables(gpu_time: GpuTime, gpus: Sequence[GpuTimes], reports: Sequence[ReportInfo]) -> tuple[Table, ...]:
+    """Windows of the devices of these GPUs, their partitions where a GPU is shared, and excluded records."""
+    ids = {device for gpu in gpus for device in gpu.devices}
+    devices = [device for device in gpu_time.devices if device.id in ids][:SHOWN_DEVICE_COUNT]
+    omitted_count = len(gpu_time.devices) - len(devices)
+    note = f"{format_count(omitted_count)} more devices are in run.json." if omitted_count else None
+    shared = any(len(gpu.devices) > 1 for gpu in gpus)
+    tables = (_window_table(devices, reports, note), _device_partition_table(devices) if shared else None)
+    return tuple(table for table in (*tables, _excluded_table(gpu_time.devices)) if table is not None)
+
+
+def exact_ms(duration_ns: int) -> str:
+    """A duration in ms with all six decimals, so that a column adds up: ``294.404540``."""
+    return f"{duration_ns // NS_PER_MS:,}.{duration_ns % NS_PER_MS:06d}"
+
+
+def _bar_row(gpu: GpuTimes) -> tuple[Cell, ...]:
+    shares = [(part, part_share(gpu.time, part)) for part in Part]
+    return (
+        Cell(gpu.id),
+        Cell("", bar=stacked_bar([(part.value, share) for part, share in shares if share is not None])),
+        Cell(fraction_or(gpu.compute_busy_frac, _NO_WINDOW)),
+        Cell(fraction_or(part_share(gpu.time, Part.IDLE), _NO_WINDOW)),
+    )
+
+
+def _time_cells(time: PartTimes) -> tuple[Cell, ...]:
+    """A cell a part with its exact time and its share below, then the window."""
+    if not time.window_ns:
+        return (*(Cell("") for _ in Part), Cell(exact_ms(0), _NO_WINDOW))
+    parts = (Cell(exact_ms(time.of(part)), format_fraction(time.of(part) / time.window_ns)) for part in Part)
+    return (*parts, Cell(exact_ms(time.window_ns), "100.0 %"))
+
+
+def _partition_footers(gpu_time: GpuTime) -> tuple[tuple[Cell, ...], ...]:
+    spreads = [job_share(gpu_time, part) for part in Part]
+    means = (Cell(format_fraction(spread.mean_frac)) for spread in spreads)
+    worst = (Cell(format_fraction(spread.worst_frac), spread.worst_gpu) for spread in spreads)
+    return (
+        (Cell("mean share"), *means, Cell("")),
+        (Cell("worst share"), *worst, Cell("")),
+    )
+
+
+def _busy_row(gpu: GpuTimes, *, ranges: bool) -> tuple[Cell, ...]:
+    at_most = (Cell(format_duration(gpu.exposed_communication_max_ns)),) if ranges else ()
+    return (
+        Cell(gpu.id),
+        Cell(format_timestamp(gpu.window_start_ns)),
+        Cell(fraction_or(gpu.compute_busy_frac, _NO_WINDOW)),
+        Cell(fraction_or(gpu.device_active_frac, _NO_WINDOW)),
+        Cell(fraction_or(gpu.overlap_frac, "no communication")),
+        *at_most,
+        Cell(format_duration(gpu.work_ns)),
+        Cell(format_count(gpu.idle_gap_count)),
+        Cell(format_duration(gpu.longest_idle_gap_ns)),
+    )
+
+
+def _window_table(devices: Sequence[DeviceTimes], reports: Sequence[ReportInfo], note: str | None) -> Table:
+    return Table(
+        id="devices",
+        caption="Devices: each GPU as one process saw it, and the capture outside its window",
+        columns=(
+            Column("Device", TERMS["device"]),
+            Column("GPU"),
+            Column("report"),
+            Column("process", numeric=True),
+            Column("CUDA id", numeric=True),
+            Column("window begins", TERMS["session_time"], numeric=True),
+            Column("window", TERMS["window"], numeric=True),
+            Column("lead idle", TERMS["outside_window"], numeric=True),
+            Column("trail idle", TERMS["outside_window"], numeric=True),
+        ),
+        rows=tuple(_window_row(device, reports) for device in devices),
+        note=note,
+    )
+
+
+def _window_row(device: DeviceTimes, reports: Sequence[ReportInfo]) -> tuple[Cell, ...]:
+    report = reports[device.report].name if device.report < len(reports) else f"report {device.report}"
+    trail_ns = device.trail_idle_ns
+    trail = Cell("capture length unknown", style="faint") if trail_ns is None else Cell(format_duration(trail_ns))
+    return (
+        Cell(device.id),
+        Cell(device.gpu),
+        Cell(report, style="name"),
+        Cell(str(device.pid)),
+        Cell(str(device.device_id)),
+        Cell(format_timestamp(device.window_start_ns)),
+        Cell(format_duration(device.time.window_ns)),
+        Cell(format_duration(device.lead_idle_ns)),
+        trail,
+    )
+
+
+def _device_partition_table(devices: Sequence[DeviceTimes]) -> Table:
+    return Table(
+        id="device-partition",
+        caption="Time of each part in ms as each process alone would see it. Processes that share a GPU fill its gaps.",
+        columns=(Column("Device", TERMS["device"]), *_PARTITION_COLUMNS),
+        rows=tuple((Cell(device.id, device.gpu), *_time_cells(device.time)) for device in devices),
+    )
+
+
+def _excluded_table(devices: Sequence[DeviceTimes]) -> Table | None:
+    counts: Counter[str] = Counter()
+    for device in devices:
+        counts.update(device.excluded_records)
+    if not counts.total():
+        return None
+    return Table(
+        id="excluded",
+        caption="Records that take no part in any figure",
+        columns=(Column("Why they were left out", TERMS["excluded_record"]), Column("records", numeric=True)),
+        rows=tuple((Cell(spelled(why)), Cell(format_count(count))) for why, count in sorted(counts.items()) if count),
+    )
