@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 
 import click
 
@@ -17,22 +20,24 @@ from nsysan.model.text import visible_text
 EXIT_USAGE = 2
 EXIT_BUG = 4
 EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
 DEBUG_VARIABLE = "NSYSAN_DEBUG"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code: 0 fine, 1 a finding, 2 usage or input, 3 environment, 4 a bug, 5 could not judge."""
     try:
-        return command_line().main(args=argv, prog_name="nsysan", standalone_mode=False) or 0
+        with _unwinding_on_termination():
+            return command_line().main(args=argv, prog_name="nsysan", standalone_mode=False) or 0
     except click.ClickException as error:
         error.show()
         return EXIT_USAGE
     except NsysanError as error:
         _complain(error.message, error.hint)
         return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as end:
         _complain("Interrupted; nothing was written.", "")
-        return EXIT_INTERRUPTED
+        return EXIT_TERMINATED if isinstance(end, _Terminated) else EXIT_INTERRUPTED
     except BrokenPipeError:
         # the reader of our output has left: not an error, and Python must not complain while it shuts down
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -45,6 +50,24 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"Please report it with the output of the same command after: export {DEBUG_VARIABLE}=1",
         )
         return EXIT_BUG
+
+
+class _Terminated(KeyboardInterrupt):
+    """Somebody asked this process to end."""
+
+
+def _terminate(_number: int, _frame: FrameType | None) -> None:
+    raise _Terminated
+
+
+@contextmanager
+def _unwinding_on_termination() -> Iterator[None]:
+    """Let SIGTERM unwind the stack, so that temporary folders and half-written files go with it."""
+    previous = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
 
 
 def command_line() -> click.Group:

@@ -353,6 +353,17 @@ def test_a_bug_is_one_sentence_and_exit_4(capsys: pytest.CaptureFixture[str], mo
         main(["analyze", "step.sqlite"])
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_an_end_from_outside_leaves_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch, number: signal.Signals, code: int
+) -> None:
+    _report()
+    monkeypatch.setattr(Path, "replace", lambda *_: signal.raise_signal(number))
+
+    assert main(["analyze", "step.sqlite"]) == code
+    assert [path.name for path in Path().iterdir()] == ["step.sqlite"]
+
+
 def test_the_command_alone_says_what_it_can_do(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert main(["--help"]) == 0
