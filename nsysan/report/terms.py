@@ -146,7 +146,7 @@ _DEFINITIONS = (
     Term(
         "fingerprint",
         "Fingerprint",
-        "Size and hash of the first and last MiB of the file: enough to know it again.",
+        "Size of the file and hash of its first and last MiB, enough to know it again. run.json holds the whole hash.",
     ),
     Term(
         "clock",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nsysan.analysis.gpu_time import GpuTime, GpuTimes, Spread
-from nsysan.model.partition import Part
+from nsysan.model.partition import Part, PartTimes
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_duration, format_fraction
 from nsysan.report.partition import COMPUTE_PARTS, OTHER_PARTS, job_share
 from nsysan.report.prose import Phrase, Sentence, capitalized, ended, listed, paired, spelled
+
+_END = Phrase(".")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ def state_verdict(run: Run) -> Verdict:
     if headline:
         return Verdict(headline.sentence, None, (_headline_compute(gpu_time), _headline_other(gpu_time)))
     why = None if run.diagnosis.why is None else ended(capitalized(run.diagnosis.why))
-    return Verdict(_time_sentence(gpu_time), why, (_compute_detail(gpu_time), _other_detail(gpu_time)))
+    return Verdict(_time_sentence(gpu_time), why, _details(gpu_time))
 
 
 def subject_of(run: Run) -> str:
@@ -71,35 +73,44 @@ def _time_sentence(gpu_time: GpuTime) -> str:
     return f"{busy}; {_name_of(part)} took {format_fraction(share.mean_frac)}" if share.worst_frac else busy
 
 
-def _compute_detail(gpu_time: GpuTime) -> Sentence:
-    """What the sentence about the time does not say of computing: the worst GPU, or a single one's exact time."""
-    if len(gpu_time.gpus) > 1:
-        busy = gpu_time.job.compute_busy_frac
-        return _worst(busy, f"{busy.worst_gpu} computed least, for ", "Every GPU computed for ", "time")
-    time = gpu_time.gpus[0].time
+def _details(gpu_time: GpuTime) -> tuple[Sentence, Sentence]:
+    """What the sentence about the time does not say: of several GPUs the worst, of a single one its times."""
+    part, share = _largest_other_part(gpu_time)
+    several = len(gpu_time.gpus) > 1
+    compute = _least_compute(gpu_time.job.compute_busy_frac) if several else _compute_time(gpu_time.gpus[0].time)
+    if not share.worst_frac:
+        return compute, (Phrase("No other part took any time."),)
+    return compute, _most_time(part, share) if several else _part_time(part, gpu_time.gpus[0])
+
+
+def _least_compute(busy: Spread) -> Sentence:
+    if _is_even(busy):
+        return (Phrase("No GPU computed "), Phrase("noticeably less", "time"), _END)
+    return (Phrase(f"{busy.worst_gpu} computed least, for "), Phrase(format_fraction(busy.worst_frac), "time"), _END)
+
+
+def _most_time(part: Part, share: Spread) -> Sentence:
+    name, target = _name_of(part), _evidence_of(part)
+    if _is_even(share):
+        return (Phrase("No GPU had "), Phrase("noticeably more", target), Phrase(f" {name}."))
+    return (Phrase(f"{share.worst_gpu} had most {name}, "), Phrase(format_fraction(share.worst_frac), target), _END)
+
+
+def _is_even(spread: Spread) -> bool:
+    """Whether the worst share would be printed as the mean is."""
+    return format_fraction(spread.worst_frac) == format_fraction(spread.mean_frac)
+
+
+def _compute_time(time: PartTimes) -> Sentence:
     compute_ns = sum(time.of(part) for part in COMPUTE_PARTS)
     figure = paired(format_duration(compute_ns), "of", format_duration(time.window_ns))
-    return (Phrase("Compute kernels ran for "), Phrase(figure, "time"), Phrase("."))
+    return (Phrase("Compute kernels ran for "), Phrase(figure, "time"), _END)
 
 
-def _other_detail(gpu_time: GpuTime) -> Sentence:
-    """The same of the largest part without compute."""
-    part, share = _largest_other_part(gpu_time)
-    name, target = _name_of(part), _evidence_of(part)
-    if not share.worst_frac:
-        return (Phrase("No other part took any time."),)
-    if len(gpu_time.gpus) > 1:
-        return _worst(share, f"{share.worst_gpu} had most {name}, ", f"On every GPU {name} took ", target)
-    (gpu,) = gpu_time.gpus
-    figure = format_duration(gpu.time.of(part)) + (_in_gaps(gpu) if part is Part.IDLE else "")
-    return (Phrase(f"{capitalized(name)} took "), Phrase(figure, target), Phrase("."))
-
-
-def _worst(spread: Spread, uneven: str, even: str, target: str) -> Sentence:
-    worst = format_fraction(spread.worst_frac)
-    if worst == format_fraction(spread.mean_frac):
-        return (Phrase(even), Phrase("the same share", target), Phrase("."))
-    return (Phrase(uneven), Phrase(worst, target), Phrase("."))
+def _part_time(part: Part, gpu: GpuTimes) -> Sentence:
+    gaps = _in_gaps(gpu) if part is Part.IDLE else ""
+    figure = Phrase(f"{format_duration(gpu.time.of(part))}{gaps}", _evidence_of(part))
+    return (Phrase(f"{capitalized(_name_of(part))} took "), figure, _END)
 
 
 def _in_gaps(gpu: GpuTimes) -> str:

@@ -60,6 +60,17 @@ UNREACHABLE = """() => [...document.querySelectorAll(".scroll")]
   .filter((frame) => frame.scrollWidth > frame.clientWidth && frame.tabIndex !== 0).length"""
 
 
+FOCUSED = """() => {
+  const focused = document.activeElement;
+  if (focused === document.body) return null;
+  const shown = (x, y) => focused.contains(document.elementFromPoint(x, y));
+  const inSight = [...focused.getClientRects()].some(({ left, right, top, bottom }) =>
+    [left + 0.5, (left + right) / 2, right - 0.5].some((x) => shown(x, (top + bottom) / 2)),
+  );
+  return [focused.className, inSight];
+}"""
+
+
 def run_of_long_words() -> Run:
     """Every text is one word that cannot be broken at a space."""
     return hostile_run("x" * 240)
@@ -182,6 +193,23 @@ def test_the_keyboard_reaches_the_skip_link_first_and_focus_can_be_seen(open_pag
     assert focused.evaluate("element => element.getBoundingClientRect().top >= 0")
     page.keyboard.press("Tab")
     assert focused.evaluate("element => getComputedStyle(element).outlineStyle") == "solid"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_tab_reaches_every_table_and_control_and_none_is_covered_then(open_page: OpenPage, width: int) -> None:
+    page = open_page(full_run(), width=width).page
+    page.emulate_media(reduced_motion="reduce")
+    reached: list[str] = []
+    covered: list[str] = []
+    page.keyboard.press("Tab")
+    while (focused := page.evaluate(FOCUSED)) is not None:
+        name, in_sight = focused
+        (reached if in_sight else covered).append(name)
+        page.keyboard.press("Tab")
+
+    assert covered == []
+    for name in ("scroll", "sort", "theme", "term"):
+        assert reached.count(name) == page.locator(f".{name}").count() > 0
 
 
 def test_figures_on_the_page_are_those_of_run_json(open_page: OpenPage) -> None:

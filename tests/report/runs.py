@@ -166,7 +166,7 @@ BASELINE = Baseline(
 
 REPORT = ReportInfo(
     name="rank0.sqlite",
-    fingerprint="1234567:0123456789abcdef",
+    fingerprint="12345678-0123456789abcdef" + "f" * 48,
     sha256=None,
     size_bytes=12_345_678,
     reader="nsys_sqlite",

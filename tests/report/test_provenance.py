@@ -25,7 +25,7 @@ def rows_of(run: Run, table_id: str) -> list[list[str]]:
 def test_inputs_are_listed_with_what_identifies_them() -> None:
     assert view_of(full_run()).heading == "Read from 1 report of 12.346 MB by nsysan 0.1.0"
     assert rows_of(full_run(), "reports") == [
-        ["rank0.sqlite", "12.346 MB", "1234567:0123456789abcdef", "nsys_sqlite", "2025.6.1", "3.25.0", "3.500 s"]
+        ["rank0.sqlite", "12.346 MB", "12345678-0123456789abcdef", "nsys_sqlite", "2025.6.1", "3.25.0", "3.500 s"]
     ]
 
 

@@ -12,6 +12,7 @@ from tests.report.runs import (
     FINDING,
     GAPS,
     KERNELS,
+    REPORT,
     bare_run,
     full_run,
     gpu,
@@ -73,6 +74,12 @@ def test_a_gpu_without_a_window_has_no_shares() -> None:
         "gpu0  1.000 µs   60.0 %    0.0 %  0.0 %  0.0 %  0.0 %  0.0 %  40.0 %     60.0 %",
         "gpu1      0 ns        -        -      -      -      -      -       -  no window",
     ]
+
+
+def test_no_line_ends_between_a_figure_and_its_unit() -> None:
+    runs = [replace(full_run(), reports=(replace(REPORT, name="x" * length),)) for length in range(30, 70)]
+
+    assert [line for run in runs for line in render_text(run).splitlines() if line.startswith("s,")] == []
 
 
 def test_the_largest_run_still_fits_a_screen() -> None:

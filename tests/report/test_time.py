@@ -51,6 +51,15 @@ def test_parts_that_took_no_time_are_left_out_of_the_heading_but_compute_and_idl
     )
 
 
+def test_shares_that_round_to_nothing_are_left_out_of_the_heading_too() -> None:
+    # 0.04 % of copies
+    times = PartTimes(7_000, 0, 0, 0, 0, 4, 2_996)
+
+    assert view_of(gpu_time((gpu("gpu0", times), gpu("gpu1", times)))).heading == (
+        "On average GPUs compute for 70.0 % and idle for 30.0 % of the window"
+    )
+
+
 def test_the_bar_holds_the_parts_in_their_order_and_leaves_out_empty_ones() -> None:
     assert view_of(TWO_GPUS).bar.segments == (
         Segment("0%", "55%", "compute_only"),

@@ -72,12 +72,12 @@ def test_several_gpus_are_averaged_and_the_worst_is_named() -> None:
     ]
 
 
-def test_gpus_that_are_alike_are_said_to_be() -> None:
+def test_gpus_that_are_alike_are_said_to_be_without_repeating_the_mean() -> None:
     alike = gpu_time((gpu("gpu0", SECOND_TIME), gpu("gpu1", SECOND_TIME)))
 
     assert details_of(run_of(alike)) == [
-        "Every GPU computed for the same share.",
-        "On every GPU idle time took the same share.",
+        "No GPU computed noticeably less.",
+        "No GPU had noticeably more idle time.",
     ]
 
 

@@ -15,7 +15,7 @@ from nsysan.model.text import visible_text
 from nsysan.model.units import counted, format_count, format_duration, format_timestamp
 from nsysan.report.columns import aligned, cut
 from nsysan.report.partition import part_share, worst_gpus
-from nsysan.report.prose import ended, fraction_or, plain, spelled
+from nsysan.report.prose import NO_BREAK_SPACE, ended, fraction_or, plain, spelled, unbroken
 from nsysan.report.renderers import Renderer
 from nsysan.report.section import question_of
 from nsysan.report.verdict import facts_of, state_verdict, subject_of
@@ -130,7 +130,8 @@ def _bounded(entries: Sequence[str], noun: str) -> list[str]:
 
 
 def _wrapped(paragraph: str) -> list[str]:
-    lines = textwrap.wrap(visible_text(paragraph), WIDTH, break_on_hyphens=False)
+    wrapped = textwrap.wrap(unbroken(visible_text(paragraph)), WIDTH, break_on_hyphens=False)
+    lines = [line.replace(NO_BREAK_SPACE, " ") for line in wrapped]
     if len(lines) <= _PARAGRAPH_LINES:
         return lines
     return [*lines[: _PARAGRAPH_LINES - 1], cut(" ".join(lines[_PARAGRAPH_LINES - 1 :]), WIDTH)]

@@ -14,6 +14,7 @@ from nsysan.report.section import Layout, Section, View
 from nsysan.report.terms import TERMS
 
 SHOWN_REPORT_COUNT = 32
+SHOWN_HASH_DIGITS = 16
 _NOT_RECORDED = Cell("not recorded", style="faint")
 
 
@@ -64,13 +65,18 @@ def _report_row(report: ReportInfo, *, hashed: bool) -> tuple[Cell, ...]:
     return (
         Cell(report.name, style="name"),
         Cell(format_bytes(report.size_bytes)),
-        Cell(report.fingerprint, style="code"),
+        Cell(_short(report.fingerprint), style="code"),
         *((_known(report.sha256, style="code"),) if hashed else ()),
         Cell(report.reader),
         _known(report.nsys_version),
         _known(report.export_schema),
         _known(None if report.capture_ns is None else format_duration(report.capture_ns)),
     )
+
+
+def _short(fingerprint: str) -> str:
+    size, dash, digest = fingerprint.partition("-")
+    return f"{size}{dash}{digest[:SHOWN_HASH_DIGITS]}"
 
 
 def _clock_table(reports: Sequence[ReportInfo]) -> Table:

@@ -26,6 +26,7 @@ _VERBS = (
     ((Part.IDLE,), "idles", "idle"),
 )
 _ALWAYS_SAID = (COMPUTE_PARTS, (Part.IDLE,))
+_NOTHING = (format_duration(0), format_fraction(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +71,13 @@ def _build(run: Run) -> TimeView | Unanswered:
 
 
 def _heading(gpu_time: GpuTime) -> str:
-    """The computing time, then every other part that took any time, then idle."""
+    """The computing time, then every other part with a figure other than zero, then idle."""
     single = gpu_time.gpus[0] if len(gpu_time.gpus) == 1 else None
     clauses = []
     for parts, one, many in _VERBS:
-        if parts in _ALWAYS_SAID or any(job_share(gpu_time, part).worst_frac for part in parts):
-            clauses.append(f"{many if single is None else one} for {_amount_of(gpu_time, single, parts)}")
+        amount = _amount_of(gpu_time, single, parts)
+        if parts in _ALWAYS_SAID or amount not in _NOTHING:
+            clauses.append(f"{many if single is None else one} for {amount}")
     if single is None:
         return f"On average GPUs {listed(clauses)} of the window"
     return f"Of {format_duration(single.time.window_ns)} the GPU {listed(clauses)}"
