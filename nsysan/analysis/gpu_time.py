@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+import msgspec
 
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.activities import Activities
@@ -94,8 +96,8 @@ class GpuTime:
 
     id: ClassVar[str] = "gpu_time"
 
-    gpus: tuple[GpuTimes, ...]
-    devices: tuple[DeviceTimes, ...]
+    gpus: Annotated[tuple[GpuTimes, ...], msgspec.Meta(min_length=1)]
+    devices: Annotated[tuple[DeviceTimes, ...], msgspec.Meta(min_length=1)]
     job: JobTimes
 
 

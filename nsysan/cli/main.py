@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except NsysanError as error:
         _complain(error.message, error.hint)
         return error.exit_code
-    except (KeyboardInterrupt, click.Abort) as end:
+    except (KeyboardInterrupt, click.Abort, _Terminated) as end:
         _complain("Interrupted; nothing was written.", "")
         return EXIT_TERMINATED if isinstance(end, _Terminated) else EXIT_INTERRUPTED
     except BrokenPipeError:
@@ -52,8 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_BUG
 
 
-class _Terminated(KeyboardInterrupt):
-    """Somebody asked this process to end."""
+class _Terminated(BaseException):
+    """Somebody asked this process to end; like KeyboardInterrupt no error, and nothing may swallow it."""
 
 
 def _terminate(_number: int, _frame: FrameType | None) -> None:
