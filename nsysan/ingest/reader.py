@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from nsysan.model.contents import Contents
 from nsysan.model.text import visible_text
 from nsysan.model.trace import Trace
 
@@ -44,8 +45,14 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """One format. ``recognise`` looks at the candidate only; ``read`` raises InputError or MissingToolError."""
+    """One format. ``recognise`` looks at the candidate only; ``read`` raises InputError or MissingToolError.
+
+    ``survey`` says what an input holds without reading its records; where it is None the trace is read for that.
+    ``needs_modules`` are those beyond nsysan's own requirements that reading imports.
+    """
 
     id: str
     recognise: Callable[[Candidate], bool]
     read: Callable[[Candidate, ReadOptions], Trace]
+    survey: Callable[[Candidate, ReadOptions], Contents] | None = None
+    needs_modules: tuple[str, ...] = ()

@@ -21,7 +21,9 @@ _INCLUSIONS = ("--include-blobs", "--include-json")
 
 
 @contextmanager
-def exported(report: Path, shown_name: str, nsys: NsysInstallation) -> Iterator[sqlite3.Connection]:
+def exported(
+    report: Path, shown_name: str, nsys: NsysInstallation, *, every_table: bool = False
+) -> Iterator[sqlite3.Connection]:
     """A connection to the export of ``report``, which is removed at the end.
 
     An export counts as made where nsys exits with 0 and says nothing, and where the file has content, nsys' two
@@ -29,7 +31,7 @@ def exported(report: Path, shown_name: str, nsys: NsysInstallation) -> Iterator[
     """
     with private_folder() as folder:
         export = folder / "export.sqlite"
-        _run(export_command(nsys, report, export), folder, shown_name)
+        _run(export_command(nsys, report, export, every_table=every_table), folder, shown_name)
         if not export.is_file() or not export.stat().st_size:
             raise _nothing_made(shown_name)
         with open_database(export, f"The export of {shown_name}") as connection:
@@ -38,10 +40,10 @@ def exported(report: Path, shown_name: str, nsys: NsysInstallation) -> Iterator[
             yield connection
 
 
-def export_command(nsys: NsysInstallation, report: Path, export: Path) -> list[str]:
-    """The command line: only the tables that nsysan reads, and blobs and JSON where this nsys can include them."""
+def export_command(nsys: NsysInstallation, report: Path, export: Path, *, every_table: bool = False) -> list[str]:
+    """The command line: only the tables that nsysan reads unless all are wanted, with blobs and JSON where it can."""
     options = ["-q", "true", "-t", "sqlite", "-o", str(export)]
-    if nsys.can("--tables"):
+    if nsys.can("--tables") and not every_table:
         options.append(f"--tables={','.join(TABLE_NAMES)}")
     options += [f"{inclusion}=true" for inclusion in _INCLUSIONS if nsys.can(inclusion)]
     # an absolute path is never taken for an option

@@ -7,8 +7,10 @@ import shlex
 from nsysan.ingest.nsys.conversion import exported
 from nsysan.ingest.nsys.installation import NsysInstallation, find_nsys, shown_version
 from nsysan.ingest.nsys.report import MAGIC, collector_version
+from nsysan.ingest.nsys.survey import survey_export
 from nsysan.ingest.nsys.trace import read_export
 from nsysan.ingest.reader import Candidate, Reader, ReadOptions
+from nsysan.model.contents import Contents
 from nsysan.model.errors import InputError, MissingToolError
 from nsysan.model.text import visible_text
 from nsysan.model.trace import Trace
@@ -21,14 +23,25 @@ def _recognise(candidate: Candidate) -> bool:
 
 
 def _read(candidate: Candidate, options: ReadOptions) -> Trace:
+    nsys = _exporter(candidate, options)
+    with exported(candidate.path, candidate.shown_name, nsys) as connection:
+        options.tell(f"reading {candidate.shown_name}")
+        return read_export(connection, candidate, _ID, options)
+
+
+def _survey(candidate: Candidate, options: ReadOptions) -> Contents:
+    nsys = _exporter(candidate, options)
+    with exported(candidate.path, candidate.shown_name, nsys, every_table=True) as connection:
+        return survey_export(connection, candidate, _ID)
+
+
+def _exporter(candidate: Candidate, options: ReadOptions) -> NsysInstallation:
     nsys = find_nsys(options.nsys)
     if nsys is None:
         raise _no_nsys(candidate)
     _refuse_newer(candidate, nsys)
     options.tell(f"exporting {candidate.shown_name} with nsys {nsys.shown_version}")
-    with exported(candidate.path, candidate.shown_name, nsys) as connection:
-        options.tell(f"reading {candidate.shown_name}")
-        return read_export(connection, candidate, _ID, options)
+    return nsys
 
 
 def _no_nsys(candidate: Candidate) -> MissingToolError:
@@ -51,4 +64,4 @@ def _refuse_newer(candidate: Candidate, nsys: NsysInstallation) -> None:
         )
 
 
-READER = Reader(_ID, _recognise, _read)
+READER = Reader(_ID, _recognise, _read, survey=_survey)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from nsysan.ingest.nsys.survey import survey_export
 from nsysan.ingest.nsys.trace import read_export
 from nsysan.ingest.reader import Candidate, Reader, ReadOptions
 from nsysan.ingest.sqlite.database import open_database
 from nsysan.ingest.sqlite.header import MAGIC
+from nsysan.model.contents import Contents
 from nsysan.model.trace import Trace
 
 _ID = "nsys_sqlite"
@@ -21,4 +23,10 @@ def _read(candidate: Candidate, options: ReadOptions) -> Trace:
         return read_export(connection, candidate, _ID, options)
 
 
-READER = Reader(_ID, _recognise, _read)
+def _survey(candidate: Candidate, options: ReadOptions) -> Contents:
+    options.tell(f"counting {candidate.shown_name}")
+    with open_database(candidate.path, candidate.shown_name) as connection:
+        return survey_export(connection, candidate, _ID)
+
+
+READER = Reader(_ID, _recognise, _read, survey=_survey)

@@ -1,0 +1,89 @@
+"""What a trace holds, for formats whose records must be read to know."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from nsysan import __version__
+from nsysan.ingest.counts import Counts, GpuWork
+from nsysan.ingest.reader import Candidate
+from nsysan.model.contents import Contents, TableRows
+from nsysan.model.tables import ABSENT, GpuActivities, Int64Array, NvtxRanges
+from nsysan.model.text import display_text
+from nsysan.model.trace import GPU_TABLES, PROCESS_BITS, Trace
+
+_TABLES = (*GPU_TABLES, "nvtx_ranges")
+
+
+def contents_of(trace: Trace, candidate: Candidate) -> Contents:
+    """The contents of a trace, its tables under nsysan's own names; no question is put to it."""
+    counts = Counts(_work(trace), _ranges(trace), {key: display_text(name) for key, name in trace.nvtx_domains.items()})
+    total = counts.total_work()
+    host = trace.identity.host
+    return Contents(
+        nsysan_version=__version__,
+        name=display_text(trace.name),
+        reader=trace.reader,
+        size_bytes=candidate.size_bytes,
+        nsys_version=trace.nsys_version and display_text(trace.nsys_version),
+        export_schema=trace.export_schema and display_text(trace.export_schema),
+        capture_ns=trace.capture_ns,
+        session_start_utc_ns=None if trace.session_start_utc_ns is None else str(trace.session_start_utc_ns),
+        host_count=None if host is None else 1,
+        hosts=() if host is None else (display_text(host),),
+        identity=trace.identity,
+        process_count=None,
+        processes=counts.processes({}),
+        gpus=trace.gpus,
+        cuda_devices=trace.cuda_devices,
+        devices=counts.devices(),
+        work_start_ns=total.start_ns,
+        work_end_ns=total.end_ns,
+        nvtx=counts.nvtx(_names(trace)),
+        communicators=None,
+        tables=tuple(TableRows(name, len(table)) for name in _TABLES if (table := getattr(trace, name)) is not None),
+        open_questions=None,
+    )
+
+
+def _work(trace: Trace) -> dict[tuple[int, int], GpuWork]:
+    found: dict[tuple[int, int], GpuWork] = {}
+    for table in trace.gpu_tables().values():
+        for owner, work in _work_in(table):
+            found[owner] = found[owner].with_more(work) if owner in found else work
+    return found
+
+
+def _work_in(table: GpuActivities) -> Iterator[tuple[tuple[int, int], GpuWork]]:
+    for (pid, device_id), rows in _groups(table.global_pid, table.device_id):
+        start_ns, end_ns = table.start_ns[rows], table.end_ns[rows]
+        yield (pid, device_id), GpuWork(len(start_ns), max(int(start_ns.min()), 0), int(end_ns.max()))
+
+
+def _ranges(trace: Trace) -> dict[tuple[int, int], int]:
+    ranges = trace.nvtx_ranges
+    if ranges is None:
+        return {}
+    process = np.where(ranges.global_tid == ABSENT, 0, ranges.global_tid & PROCESS_BITS)
+    domain = np.where(ranges.domain_id == ABSENT, 0, ranges.domain_id)
+    return {owner: len(process[rows]) for owner, rows in _groups(process, domain)}
+
+
+def _names(trace: Trace) -> Counter[str]:
+    ranges: NvtxRanges | None = trace.nvtx_ranges
+    counts: Counter[str] = Counter()
+    if ranges is not None:
+        ids, id_counts = np.unique(ranges.name_id, return_counts=True)
+        for name_id, count in zip(ids.tolist(), id_counts.tolist(), strict=True):
+            counts[display_text(trace.text(name_id))] += count
+    return counts
+
+
+def _groups(first: Int64Array, second: Int64Array) -> Iterator[tuple[tuple[int, int], Int64Array]]:
+    """Every pair of values with the rows that have it."""
+    pairs, group = np.unique(np.stack((first, second), axis=1), axis=0, return_inverse=True)
+    for index, (one, other) in enumerate(pairs.tolist()):
+        yield (one, other), np.flatnonzero(group.reshape(-1) == index)
