@@ -10,6 +10,7 @@ import numpy as np
 from nsysan import __version__
 from nsysan.ingest.counts import Counts, GpuWork
 from nsysan.ingest.reader import Candidate
+from nsysan.ingest.shown import shown, shown_devices, shown_gpus, shown_identity
 from nsysan.model.contents import Contents, TableRows
 from nsysan.model.tables import ABSENT, GpuActivities, Int64Array, NvtxRanges
 from nsysan.model.text import display_text
@@ -28,17 +29,17 @@ def contents_of(trace: Trace, candidate: Candidate) -> Contents:
         name=display_text(trace.name),
         reader=trace.reader,
         size_bytes=candidate.size_bytes,
-        nsys_version=trace.nsys_version and display_text(trace.nsys_version),
-        export_schema=trace.export_schema and display_text(trace.export_schema),
+        nsys_version=shown(trace.nsys_version),
+        export_schema=shown(trace.export_schema),
         capture_ns=trace.capture_ns,
         session_start_utc_ns=None if trace.session_start_utc_ns is None else str(trace.session_start_utc_ns),
         host_count=None if host is None else 1,
         hosts=() if host is None else (display_text(host),),
-        identity=trace.identity,
+        identity=shown_identity(trace.identity),
         process_count=None,
         processes=counts.processes({}),
-        gpus=trace.gpus,
-        cuda_devices=trace.cuda_devices,
+        gpus=shown_gpus(trace.gpus),
+        cuda_devices=shown_devices(trace.cuda_devices),
         devices=counts.devices(),
         work_start_ns=total.start_ns,
         work_end_ns=total.end_ns,

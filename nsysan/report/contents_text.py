@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
 
@@ -37,7 +38,7 @@ def _facts(contents: Contents) -> list[str]:
         "Recorded by": _identity(contents),
         "Hosts": _hosts(contents),
         "Processes": _processes(contents),
-        "GPUs": _listed(_gpu(gpu) for gpu in contents.gpus) or _NOT_RECORDED,
+        "GPUs": _gpus(contents.gpus),
         "GPU work": _work(contents),
         "NVTX": _nvtx(contents),
         "Ranges": _ranges(contents),
@@ -81,20 +82,25 @@ def _hosts(contents: Contents) -> str:
 
 
 def _processes(contents: Contents) -> str:
-    seen = "" if contents.process_count is None else f" of {format_count(contents.process_count)} that nsys saw"
+    seen = "" if contents.process_count is None else f"; nsys saw {format_count(contents.process_count)}"
     active = _listed(_process(process) for process in contents.processes)
-    return f"{active or 'none with GPU work or NVTX ranges'}{seen}"
+    return f"{active or 'none did GPU work or opened an NVTX range'}{seen}"
 
 
 def _process(process: ProcessWork) -> str:
     return str(process.pid) if process.name is None else f"{process.pid} ({process.name})"
 
 
-def _gpu(gpu: PhysicalGpu) -> str:
+def _gpus(gpus: Sequence[PhysicalGpu]) -> str:
+    models = Counter(map(_model, gpus))
+    return _listed(f"{count} x {model}" if count > 1 else model for model, count in models.items()) or _NOT_RECORDED
+
+
+def _model(gpu: PhysicalGpu) -> str:
     sms = None if gpu.sm_count is None else f"{gpu.sm_count} SMs"
     memory = None if gpu.memory_bytes is None else format_bytes(gpu.memory_bytes)
     details = ", ".join(part for part in (sms, memory) if part is not None)
-    return f"{gpu.gpu_id} {gpu.name or 'unnamed'}{f' ({details})' if details else ''}"
+    return f"{gpu.name or 'unnamed'}{f' ({details})' if details else ''}"
 
 
 def _work(contents: Contents) -> str:
@@ -159,7 +165,9 @@ def _question_lines(questions: Sequence[OpenQuestion] | None) -> list[str]:
         return ["What cannot be answered is told for reports of Nsight Systems only."]
     if not questions:
         return ["Nothing that nsysan asks is missing."]
-    entries = [line for each in questions for line in _wrapped(f"- {each.question} Record {each.recapture}.", "  ")]
+    entries = [
+        line for each in questions for line in _wrapped(f"- {each.question} Record with {each.recapture}.", "  ")
+    ]
     return ["Not answered by this report:", *entries, "The whole command line: nsysan record-help"]
 
 

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Rows of a table; with ``column`` rows that hold a value there, with ``like`` one that fits an SQL pattern."""
+    """Rows of a table; with ``column`` rows that hold a value there, with ``like`` one that fits an SQL pattern.
+
+    A column of NVTX events holds the names that are not in StringIds, so that a name is looked for in both.
+    """
 
     table: str
     column: str | None = None
@@ -37,6 +40,7 @@ _NVTX = ("NVTX_EVENTS", "NVTX_EVENTS_V2")
 _ANY_GPU_WORK = tuple(map(Evidence, _GPU_WORK))
 # emit_nvtx(record_shapes=True) appends the operands' shapes to the name of each operator's range
 _SHAPES = "%sizes = [%"
+_NCCL_KERNELS = (Evidence("StringIds", "value", "nccl%kernel%"),)
 
 QUESTIONS = (
     Question(
@@ -102,6 +106,7 @@ QUESTIONS = (
         lacking="payloads of NVTX ranges",
         recapture="-t nvtx, exported by an nsys that has --include-blobs=true; or -t nccl (from nsys 2025.6.1 and "
         "NCCL 2.28 on)",
+        raised_by=_NCCL_KERNELS,
     ),
     Question(
         id="gemm_shapes",
@@ -113,6 +118,7 @@ QUESTIONS = (
         lacking="operators with shapes",
         recapture="-t nvtx under torch.autograd.profiler.emit_nvtx(record_shapes=True), or in a newer nsys "
         "--pytorch=autograd-shapes-nvtx",
+        raised_by=(Evidence(_KERNEL),),
     ),
     Question(
         id="graph_kernels",
@@ -128,6 +134,11 @@ QUESTIONS = (
         answered_by=(Evidence("MPI_COMMUNICATORS"), *(Evidence(table, "binaryData") for table in _NVTX)),
         lacking="communicators",
         recapture="-t nvtx from before NCCL starts, exported as for NCCL bytes; -t mpi for MPI",
+        raised_by=(
+            *_NCCL_KERNELS,
+            Evidence("StringIds", "value", "MPI_%"),
+            *(Evidence(table, "text", "MPI_%") for table in _NVTX),
+        ),
     ),
     Question(
         id="gpu_identity",

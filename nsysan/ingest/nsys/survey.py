@@ -16,6 +16,7 @@ from nsysan.ingest.nsys.session import read_session
 from nsysan.ingest.nsys.tables import SYSTEM_PROPERTIES
 from nsysan.ingest.nsys.work_survey import count_gpu_work
 from nsysan.ingest.reader import Candidate
+from nsysan.ingest.shown import shown, shown_devices, shown_gpus, shown_identity
 from nsysan.ingest.sqlite.tables import StoredTable, integer, known_text, row_counts, rows, stored_among
 from nsysan.model.contents import (
     Communicators,
@@ -23,7 +24,6 @@ from nsysan.model.contents import (
     TableRows,
 )
 from nsysan.model.text import display_text
-from nsysan.model.trace import CaptureIdentity
 
 _PROCESSES = "PROCESSES"
 _MPI_RANKS = "MPI_RANKS"
@@ -47,17 +47,17 @@ def survey_export(connection: sqlite3.Connection, candidate: Candidate, reader: 
         name=display_text(candidate.path.name),
         reader=reader,
         size_bytes=candidate.size_bytes,
-        nsys_version=_shown(session.nsys_version),
-        export_schema=_shown(session.export_schema),
+        nsys_version=shown(session.nsys_version),
+        export_schema=shown(session.export_schema),
         capture_ns=session.capture_ns,
         session_start_utc_ns=None if session.start_utc_ns is None else str(session.start_utc_ns),
         host_count=len(hosts) or None,
         hosts=hosts,
-        identity=_shown_identity(read_identity(export, candidate.path)),
+        identity=shown_identity(read_identity(export, candidate.path)),
         process_count=_process_count(connection, stored),
         processes=counts.processes(_process_names(connection, stored)),
-        gpus=read_gpus(export),
-        cuda_devices=read_cuda_devices(export),
+        gpus=shown_gpus(read_gpus(export)),
+        cuda_devices=shown_devices(read_cuda_devices(export)),
         devices=counts.devices(),
         work_start_ns=total.start_ns,
         work_end_ns=total.end_ns,
@@ -65,19 +65,6 @@ def survey_export(connection: sqlite3.Connection, candidate: Candidate, reader: 
         communicators=_communicators(export, stored, counts),
         tables=tuple(TableRows(display_text(name), count) for name, count in row_counts(connection).items()),
         open_questions=open_questions(connection),
-    )
-
-
-def _shown(name: str | None) -> str | None:
-    return None if name is None else display_text(name)
-
-
-def _shown_identity(identity: CaptureIdentity) -> CaptureIdentity:
-    return CaptureIdentity(
-        host=_shown(identity.host),
-        user=_shown(identity.user),
-        command_line=_shown(identity.command_line),
-        path=display_text(identity.path),
     )
 
 
