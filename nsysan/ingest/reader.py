@@ -13,14 +13,16 @@ from nsysan.model.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How to read: with which nsys (None: the one that is found), and whether to hash the whole input.
+    """How to read: with which nsys (None: the newest that is found), and whether to hash the whole input.
 
+    ``keep_exports_in`` is the folder that keeps the export of a report for the next time, None for no keeping.
     ``progress`` is told, in a few words, what is being done.
     """
 
     nsys: str | None = None
     hash_content: bool = False
     progress: Callable[[str], None] | None = None
+    keep_exports_in: Path | None = None
 
     def tell(self, doing: str) -> None:
         """Hand ``doing`` to whoever watches."""

@@ -17,7 +17,7 @@ __all__ = ["ReadOptions", "read_trace", "survey_report"]
 
 
 def read_trace(path: Path, options: ReadOptions) -> Trace:
-    """The trace in the file at ``path``, whose content decides its format; nothing is written beside it.
+    """The trace in the file at ``path``, whose content decides its format; only a kept export is written.
 
     Raises InputError where it cannot be read or changes meanwhile, MissingToolError where that needs what is not here.
     """

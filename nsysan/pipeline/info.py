@@ -12,7 +12,7 @@ from shutil import which
 
 from nsysan import __version__
 from nsysan.ingest import readers
-from nsysan.ingest.nsys.installation import find_nsys
+from nsysan.ingest.nsys.installation import NsysInstallation, every_nsys
 from nsysan.ingest.reader import Reader
 from nsysan.ingest.reading import ReadOptions, survey_report
 from nsysan.model.contents import Contents, Installation, NsysAtHand, ReaderAtHand
@@ -43,7 +43,7 @@ def inspect_installation(nsys: str | None = None) -> Installation:
         core_count=os.cpu_count() or 1,
         readers=tuple(_reader(reader) for reader in discover(readers, "READER", Reader)),
         numba_version=_version_of("numba"),
-        nsys=_nsys(nsys),
+        nsys=tuple(map(_nsys, every_nsys(nsys))),
         has_nvidia_smi=which("nvidia-smi") is not None,
     )
 
@@ -64,9 +64,7 @@ def _version_of(distribution: str) -> str | None:
         return None
 
 
-def _nsys(given: str | None) -> tuple[NsysAtHand, ...]:
-    try:
-        found = find_nsys(given)
-    except MissingToolError as error:
-        return (NsysAtHand(executable=None, version=None, fault=error.message),)
-    return () if found is None else (NsysAtHand(found.executable, found.shown_version, fault=None),)
+def _nsys(answer: NsysInstallation | MissingToolError) -> NsysAtHand:
+    if isinstance(answer, MissingToolError):
+        return NsysAtHand(executable=None, version=None, fault=answer.message)
+    return NsysAtHand(answer.executable, answer.shown_version, fault=None)

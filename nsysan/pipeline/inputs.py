@@ -7,17 +7,22 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from nsysan.ingest.arrow.folder import table_format
+from nsysan.ingest.nsys.kept_export import KEPT_EXPORT_SUFFIX
+from nsysan.ingest.nsys.tables import TABLE_NAMES
 from nsysan.model.errors import InputError
 from nsysan.model.run import Note
 from nsysan.model.text import display_text, visible_text
 
 REPORT_SUFFIXES = (".sqlite", ".nsys-rep", ".qdrep")
 """What is taken from a folder; where an export lies beside its report, the export alone."""
+_TABLE_FOLDER = re.compile(r"_(?:pqt|arw)dir$")
+_KEPT_EXPORT = re.compile(rf"{re.escape(KEPT_EXPORT_SUFFIX)}$")
 
 
 def expand_inputs(paths: Iterable[Path]) -> list[Path]:
-    """The report files behind ``paths``. Raises InputError where a folder holds none."""
-    return [report for path in paths for report in (_reports_in(path) if path.is_dir() else (path,))]
+    """The reports behind ``paths``: files, and folders of tables. Raises InputError where a folder holds none."""
+    return [report for path in paths for report in (_reports_in(path) if _holds_reports(path) else (path,))]
 
 
 def without_copies(paths: Sequence[Path]) -> tuple[list[Path], list[Note]]:
@@ -34,7 +39,17 @@ def without_copies(paths: Sequence[Path]) -> tuple[list[Path], list[Note]]:
     return kept, notes
 
 
+def _holds_reports(path: Path) -> bool:
+    return path.is_dir() and not _is_table_folder(path)
+
+
+def _is_table_folder(path: Path) -> bool:
+    return path.is_dir() and table_format(path, TABLE_NAMES) is not None
+
+
 def _same_content(one: Path, other: Path) -> bool:
+    if one.is_dir() and other.is_dir():
+        return one.samefile(other)
     if not (one.is_file() and other.is_file()) or one.stat().st_size != other.stat().st_size:
         return False
     try:
@@ -46,8 +61,8 @@ def _same_content(one: Path, other: Path) -> bool:
 
 def _reports_in(folder: Path) -> list[Path]:
     best: dict[str, Path] = {}
-    for path in sorted(_candidates(folder), key=lambda path: REPORT_SUFFIXES.index(path.suffix.lower())):
-        best.setdefault(path.stem, path)
+    for path in sorted(_candidates(folder), key=_preference):
+        best.setdefault(_report_name(path), path)
     if not best:
         raise InputError(
             f"The folder {visible_text(str(folder))} holds no report.",
@@ -56,14 +71,31 @@ def _reports_in(folder: Path) -> list[Path]:
     return sorted(best.values(), key=lambda path: _natural_order(path.name))
 
 
+def _preference(path: Path) -> tuple[int, str]:
+    """An export before a report; last what tools left beside a report, which may be stale or hold a part of it."""
+    is_left_behind = _KEPT_EXPORT.search(path.name) or path.suffix.lower() not in REPORT_SUFFIXES
+    rank = len(REPORT_SUFFIXES) if is_left_behind else REPORT_SUFFIXES.index(path.suffix.lower())
+    return rank, path.name
+
+
+def _report_name(path: Path) -> str:
+    if _KEPT_EXPORT.search(path.name):
+        return _KEPT_EXPORT.sub("", path.name)
+    return path.stem if path.suffix.lower() in REPORT_SUFFIXES else _TABLE_FOLDER.sub("", path.name)
+
+
 def _candidates(folder: Path) -> list[Path]:
     try:
-        entries = sorted(folder.iterdir())
+        entries = list(folder.iterdir())
     except OSError as error:
         raise InputError(
             f"The folder {visible_text(str(folder))} cannot be read: {error.strerror}.", "Name its reports themselves."
         ) from error
-    return [path for path in entries if path.suffix.lower() in REPORT_SUFFIXES and path.is_file()]
+    return [path for path in entries if _is_report_file(path) or _is_table_folder(path)]
+
+
+def _is_report_file(path: Path) -> bool:
+    return path.suffix.lower() in REPORT_SUFFIXES and path.is_file()
 
 
 def _natural_order(name: str) -> list[tuple[int, str]]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from nsysan.model.errors import MissingToolError
@@ -15,6 +18,16 @@ from nsysan.model.text import display_text
 ENVIRONMENT_VARIABLE = "NSYSAN_NSYS"
 _VERSION = re.compile(r"version (\d+)\.(\d+)\.(\d+)\.(\d+)")
 _NAME_NSYS = f"Give the path of nsys with --nsys or {ENVIRONMENT_VARIABLE}, or put it on PATH."
+
+INSTALLED_AT = (
+    "/opt/nvidia/nsight-systems*/bin/nsys",
+    "/opt/nvidia/nsight-systems*/target-linux-*/nsys",
+    "/opt/nvidia/nsight-systems*/*/bin/nsys",
+    "/opt/nvidia/nsight-systems*/*/target-linux-*/nsys",
+    "/usr/local/cuda*/bin/nsys",
+    "/usr/lib/nsight-systems/bin/nsys",
+)
+"""Where the installers of NVIDIA and of distributions put nsys."""
 
 Version = tuple[int, ...]
 
@@ -43,20 +56,74 @@ def shown_version(version: Version) -> str:
 
 
 def find_nsys(given: str | None) -> NsysInstallation | None:
-    """The nsys of ``given``, else of the environment variable, else of PATH; None where none of them names one.
+    """The nsys that ``given`` or else the environment variable names, else the newest there is; None where none is.
 
-    Raises MissingToolError where the one that is named cannot be run or is no nsys.
+    The newest is the one to take: an nsys reads the reports of every earlier one, and of no later one. It is sought
+    on PATH and where installers put it. Raises MissingToolError where the one that is named, or every one that was
+    found, cannot be run or is no nsys.
     """
-    named = given or os.environ.get(ENVIRONMENT_VARIABLE)
-    executable = shutil.which(named or "nsys")
-    if executable is not None:
-        return _ask(str(Path(executable).absolute()))
+    named = given or os.environ.get(ENVIRONMENT_VARIABLE) or None
     if named is None:
-        return None
-    raise MissingToolError(f"{display_text(named)} is no program that can be run.", _NAME_NSYS)
+        return _newest(_executables())
+    executable = shutil.which(named)
+    if executable is None:
+        raise MissingToolError(f"{display_text(named)} is no program that can be run.", _NAME_NSYS)
+    return _ask(str(Path(executable).absolute()))
+
+
+def every_nsys(given: str | None) -> tuple[NsysInstallation | MissingToolError, ...]:
+    """Each nsys that ``find_nsys`` chooses from, first what it takes, or why it cannot be used."""
+    named = given or os.environ.get(ENVIRONMENT_VARIABLE) or None
+    if named is None:
+        answers = [_answer(executable) for executable in _executables()]
+        return tuple(
+            sorted(
+                answers, key=lambda answer: answer.version if isinstance(answer, NsysInstallation) else (), reverse=True
+            )
+        )
+    try:
+        found = find_nsys(named)
+    except MissingToolError as failure:
+        return (failure,)
+    return () if found is None else (found,)
+
+
+def _newest(executables: Iterable[str]) -> NsysInstallation | None:
+    answers = [_answer(executable) for executable in executables]
+    found = [answer for answer in answers if isinstance(answer, NsysInstallation)]
+    if answers and not found:
+        raise next(answer for answer in answers if isinstance(answer, MissingToolError))
+    # of equal versions the first, that of PATH
+    return max(found, key=lambda nsys: nsys.version, default=None)
+
+
+def _answer(executable: str) -> NsysInstallation | MissingToolError:
+    try:
+        return _ask(executable)
+    except MissingToolError as failure:
+        return failure
+
+
+def _executables() -> list[str]:
+    """Every nsys on PATH, then those at the usual places, each file once."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    on_path = (shutil.which("nsys", path=folder) for folder in folders if folder)
+    installed = (path for pattern in INSTALLED_AT for path in sorted(glob.glob(pattern)) if os.access(path, os.X_OK))  # noqa: PTH207 -- the pattern is absolute
+    found = (str(Path(path).absolute()) for path in (*on_path, *installed) if path is not None)
+    return list({os.path.realpath(path): path for path in reversed(list(found))}.values())[::-1]
 
 
 def _ask(executable: str) -> NsysInstallation:
+    try:
+        status = Path(executable).stat()
+    except OSError as error:
+        raise _not_runnable(executable, error) from error
+    return _ask_once(executable, (status.st_ino, status.st_size, status.st_mtime_ns))
+
+
+@lru_cache(maxsize=32)
+def _ask_once(executable: str, _state: tuple[int, int, int]) -> NsysInstallation:
+    """What the executable says about itself; asked again only when the file has changed."""
     version = _VERSION.search(_output(executable, "--version"))
     if version is None:
         raise MissingToolError(f"{display_text(executable)} does not answer as nsys does.", _NAME_NSYS)
@@ -69,5 +136,9 @@ def _output(executable: str, *arguments: str) -> str:
     try:
         finished = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: S603 -- the user's own nsys
     except OSError as error:
-        raise MissingToolError(f"{display_text(executable)} cannot be run: {error.strerror}.", _NAME_NSYS) from error
+        raise _not_runnable(executable, error) from error
     return (finished.stdout + finished.stderr).decode("utf-8", "replace")
+
+
+def _not_runnable(executable: str, error: OSError) -> MissingToolError:
+    return MissingToolError(f"{display_text(executable)} cannot be run: {error.strerror}.", _NAME_NSYS)

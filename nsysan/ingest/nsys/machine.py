@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import CUDA_DEVICES, GPUS
-from nsysan.ingest.sqlite.tables import Value, integer, known_text
+from nsysan.ingest.source import Value, integer, known_text
 from nsysan.model.trace import CudaDevice, PhysicalGpu
 
 _GPU_COLUMNS = ("id", "name", "uuid", "busLocation", "smCount", "totalMemory", "memoryBandwidth")

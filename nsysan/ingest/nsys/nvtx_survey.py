@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 from nsysan.ingest.counts import NAME_COUNT
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import NVTX_DOMAINS, NVTX_RANGES, STRINGS, RecordTable
-from nsysan.ingest.sqlite.tables import StoredTable, Value, text
+from nsysan.ingest.source import StoredTable, Value, text
 from nsysan.model.tables import AnyTable
 from nsysan.model.text import display_text
 from nsysan.model.trace import PROCESS_BITS
@@ -13,25 +15,25 @@ from nsysan.model.trace import PROCESS_BITS
 _UNNAMED = "<no name>"
 
 
-def count_ranges(export: OpenExport) -> dict[tuple[int, int], int]:
+def count_ranges(connection: sqlite3.Connection, export: OpenExport) -> dict[tuple[int, int], int]:
     """The ranges by (global pid, domain id); a row without thread or domain counts as of process 0, domain 0."""
     table = _table(export)
     if table is None:
         return {}
     query = f"SELECT {_owner(table)}, count(*) FROM {_rows(export, table, NVTX_RANGES)} GROUP BY 1, 2"  # noqa: S608 -- declared names
-    return {(pid, domain_id): count for pid, domain_id, count in export.connection.execute(query)}
+    return {(pid, domain_id): count for pid, domain_id, count in connection.execute(query)}
 
 
-def domain_names(export: OpenExport) -> dict[tuple[int, int], str]:
+def domain_names(connection: sqlite3.Connection, export: OpenExport) -> dict[tuple[int, int], str]:
     """The names of domains by (global pid, domain id), safe to show."""
     table = _table(export)
     if table is None:
         return {}
     query = f"SELECT {_owner(table)}, {_name(export, table)} FROM {_rows(export, table, NVTX_DOMAINS)}"  # noqa: S608 -- declared names
-    return {(pid, domain_id): _shown(name) for pid, domain_id, name in export.connection.execute(query)}
+    return {(pid, domain_id): _shown(name) for pid, domain_id, name in connection.execute(query)}
 
 
-def frequent_names(export: OpenExport) -> dict[str, int]:
+def frequent_names(connection: sqlite3.Connection, export: OpenExport) -> dict[str, int]:
     """The most frequent names of ranges, safe to show, and how many there are."""
     table = _table(export)
     if table is None:
@@ -41,12 +43,12 @@ def frequent_names(export: OpenExport) -> dict[str, int]:
         f"GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {NAME_COUNT}"
     )
     counts: dict[str, int] = {}
-    for name, count in export.connection.execute(query):
+    for name, count in connection.execute(query):
         counts[_shown(name)] = counts.get(_shown(name), 0) + count
     return counts
 
 
-def nccl_range_count(export: OpenExport) -> int:
+def nccl_range_count(connection: sqlite3.Connection, export: OpenExport) -> int:
     """The ranges that are named as NCCL names its calls, in whatever domain: exports lose the names of domains."""
     table = _table(export)
     if table is None:
@@ -55,7 +57,7 @@ def nccl_range_count(export: OpenExport) -> int:
         f"SELECT count(*) FROM {_rows(export, table, NVTX_RANGES)} "  # noqa: S608 -- declared names
         f"AND {_name(export, table)} GLOB 'nccl[A-Z]*'"
     )
-    (count,) = export.connection.execute(query).fetchone()
+    (count,) = connection.execute(query).fetchone()
     return int(count)
 
 

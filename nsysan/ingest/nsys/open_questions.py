@@ -6,7 +6,8 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 
 from nsysan.ingest.nsys.questions import QUESTIONS, Evidence
-from nsysan.ingest.sqlite.tables import StoredTable, has_rows, stored_among
+from nsysan.ingest.source import StoredTable
+from nsysan.ingest.sqlite.counting import has_rows, stored_among
 from nsysan.model.contents import OpenQuestion
 
 

@@ -117,7 +117,10 @@ _EMIT_NVTX_COST = (
     "emit_nvtx opens a range for every operator, which slows the host down much: take shapes from such a report, never "
     "times."
 )
-_EMIT_NVTX_OPTION = "In newer releases of nsys (2024.7 has it) --pytorch=autograd-shapes-nvtx does the same without a change of the code."
+_EMIT_NVTX_OPTION = (
+    "In newer releases of nsys (2024.7 has it) --pytorch=autograd-shapes-nvtx does the same without a change of the "
+    "code."
+)
 
 TOPICS = {
     "overlap": Topic(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
 
 from nsysan import __version__
 from nsysan.ingest.counts import Counts
@@ -12,12 +11,14 @@ from nsysan.ingest.nsys.machine import read_cuda_devices, read_gpus
 from nsysan.ingest.nsys.nvtx_survey import count_ranges, domain_names, frequent_names, nccl_range_count
 from nsysan.ingest.nsys.open_export import OpenExport, open_export
 from nsysan.ingest.nsys.open_questions import open_questions
-from nsysan.ingest.nsys.session import read_session
-from nsysan.ingest.nsys.tables import SYSTEM_PROPERTIES
-from nsysan.ingest.nsys.work_survey import count_gpu_work
+from nsysan.ingest.nsys.session import Session, read_session
+from nsysan.ingest.nsys.tables import SYSTEM_PROPERTIES, TABLE_NAMES
+from nsysan.ingest.nsys.work_survey import count_gpu_work, median_start_ns
 from nsysan.ingest.reader import Candidate
 from nsysan.ingest.shown import shown, shown_devices, shown_gpus, shown_identity
-from nsysan.ingest.sqlite.tables import StoredTable, integer, known_text, row_counts, rows, stored_among
+from nsysan.ingest.source import integer, known_text
+from nsysan.ingest.sqlite.counting import row_counts, stored_among
+from nsysan.ingest.sqlite.tables import SqliteTables
 from nsysan.model.contents import (
     Communicators,
     Contents,
@@ -28,6 +29,7 @@ from nsysan.model.text import display_text
 _PROCESSES = "PROCESSES"
 _MPI_RANKS = "MPI_RANKS"
 _MPI_COMMUNICATORS = "MPI_COMMUNICATORS"
+_OTHER_TABLES = (_PROCESSES, _MPI_RANKS, _MPI_COMMUNICATORS)
 _NCCL_DOMAIN = "NCCL"
 
 
@@ -36,11 +38,13 @@ def survey_export(connection: sqlite3.Connection, candidate: Candidate, reader: 
 
     Raises InputError where the database is no export, sqlite3.Error where it is damaged.
     """
-    export = open_export(connection, candidate.shown_name)
-    stored = stored_among(connection, (_PROCESSES, _MPI_RANKS, _MPI_COMMUNICATORS))
+    export = open_export(SqliteTables(connection, TABLE_NAMES), candidate.shown_name)
+    others = OpenExport(SqliteTables(connection, stored_among(connection, _OTHER_TABLES)))
     session = read_session(export)
-    counts = Counts(count_gpu_work(export, session.time_shift_ns), count_ranges(export), domain_names(export))
+    counts = _counts(connection, export, session)
     total = counts.total_work()
+    # exports lose the names of domains
+    nccl_count = max(counts.ranges_by_domain()[_NCCL_DOMAIN], nccl_range_count(connection, export))
     hosts = _hosts(export)
     return Contents(
         nsysan_version=__version__,
@@ -54,15 +58,15 @@ def survey_export(connection: sqlite3.Connection, candidate: Candidate, reader: 
         host_count=len(hosts) or None,
         hosts=hosts,
         identity=shown_identity(read_identity(export, candidate.path)),
-        process_count=_process_count(connection, stored),
-        processes=counts.processes(_process_names(connection, stored)),
+        process_count=_process_count(others),
+        processes=counts.processes(_process_names(others)),
         gpus=shown_gpus(read_gpus(export)),
         cuda_devices=shown_devices(read_cuda_devices(export)),
         devices=counts.devices(),
         work_start_ns=total.start_ns,
         work_end_ns=total.end_ns,
-        nvtx=counts.nvtx(frequent_names(export)),
-        communicators=_communicators(export, stored, counts),
+        nvtx=counts.nvtx(frequent_names(connection, export)),
+        communicators=_communicators(others, nccl_count),
         tables=tuple(TableRows(display_text(name), count) for name, count in row_counts(connection).items()),
         open_questions=open_questions(connection),
     )
@@ -74,25 +78,33 @@ def _hosts(export: OpenExport) -> tuple[str, ...]:
     return tuple(sorted(display_text(host) for host in hosts if host is not None))
 
 
-def _process_count(connection: sqlite3.Connection, stored: Mapping[str, StoredTable]) -> int | None:
-    return len(list(rows(connection, stored[_PROCESSES], ("pid",)))) if _PROCESSES in stored else None
+def _counts(connection: sqlite3.Connection, export: OpenExport, session: Session) -> Counts:
+    shift_ns = session.stated_shift_ns
+    if shift_ns is None:
+        shift_ns = session.likely_shift_ns(median_start_ns(connection, export))
+    return Counts(
+        work=count_gpu_work(connection, export, shift_ns),
+        ranges=count_ranges(connection, export),
+        domain_names=domain_names(connection, export),
+    )
 
 
-def _process_names(connection: sqlite3.Connection, stored: Mapping[str, StoredTable]) -> dict[int, str]:
-    found = rows(connection, stored[_PROCESSES], ("globalPid", "name")) if _PROCESSES in stored else ()
-    named = ((integer(global_pid), known_text(name)) for global_pid, name in found)
+def _process_count(others: OpenExport) -> int | None:
+    return sum(1 for _ in others.rows(_PROCESSES, "pid")) if _PROCESSES in others.tables else None
+
+
+def _process_names(others: OpenExport) -> dict[int, str]:
+    named = (
+        (integer(global_pid), known_text(name)) for global_pid, name in others.rows(_PROCESSES, "globalPid", "name")
+    )
     return {global_pid: display_text(name) for global_pid, name in named if global_pid is not None and name is not None}
 
 
-def _communicators(export: OpenExport, stored: Mapping[str, StoredTable], counts: Counts) -> Communicators | None:
-    found = Communicators(
-        mpi_ranks=_integers(export.connection, stored.get(_MPI_RANKS), "rank"),
-        mpi_sizes=_integers(export.connection, stored.get(_MPI_COMMUNICATORS), "size"),
-        nccl_range_count=max(counts.ranges_by_domain().get(_NCCL_DOMAIN, 0), nccl_range_count(export)),
-    )
-    return found if found != Communicators((), (), 0) else None
+def _communicators(others: OpenExport, nccl_range_count: int) -> Communicators | None:
+    ranks, sizes = _integers(others, _MPI_RANKS, "rank"), _integers(others, _MPI_COMMUNICATORS, "size")
+    return Communicators(ranks, sizes, nccl_range_count) if ranks or sizes or nccl_range_count else None
 
 
-def _integers(connection: sqlite3.Connection, table: StoredTable | None, column: str) -> tuple[int, ...]:
-    values = [] if table is None else rows(connection, table, (column,))
-    return tuple(sorted({number for (value,) in values if (number := integer(value)) is not None}))
+def _integers(others: OpenExport, table: str, column: str) -> tuple[int, ...]:
+    numbers = (integer(value) for (value,) in others.rows(table, column))
+    return tuple(sorted({number for number in numbers if number is not None}))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic
 
-from nsysan.ingest.sqlite.columns import Column, Need, Scope
+from nsysan.ingest.columns import Column, Need, Scope
 from nsysan.model.tables import AnyTable, Copies, GraphLaunches, Int64Array, Kernels, Memsets, NvtxRanges, Table
 
 STRINGS = "StringIds"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from nsysan.ingest.nsys.survey import survey_export
+from nsysan.ingest.nsys.tables import TABLE_NAMES
 from nsysan.ingest.nsys.trace import read_export
 from nsysan.ingest.reader import Candidate, Reader, ReadOptions
 from nsysan.ingest.sqlite.database import open_database
 from nsysan.ingest.sqlite.header import MAGIC
+from nsysan.ingest.sqlite.tables import SqliteTables
 from nsysan.model.contents import Contents
 from nsysan.model.trace import Trace
 
@@ -20,7 +22,7 @@ def _recognise(candidate: Candidate) -> bool:
 def _read(candidate: Candidate, options: ReadOptions) -> Trace:
     options.tell(f"reading {candidate.shown_name}")
     with open_database(candidate.path, candidate.shown_name) as connection:
-        return read_export(connection, candidate, _ID, options)
+        return read_export(SqliteTables(connection, TABLE_NAMES), candidate, _ID, options)
 
 
 def _survey(candidate: Candidate, options: ReadOptions) -> Contents:
