@@ -37,7 +37,7 @@ def survey_report(path: Path, options: ReadOptions) -> Contents:
     with unchanged(path), readable(path):
         if reader.survey is not None:
             return reader.survey(candidate, options)
-        return contents_of(reader.read(candidate, options), candidate)
+        return contents_of(reader.read(candidate, options))
 
 
 def _reader_of(candidate: Candidate) -> Reader:

@@ -9,7 +9,6 @@ import numpy as np
 
 from nsysan import __version__
 from nsysan.ingest.counts import Counts, GpuWork
-from nsysan.ingest.reader import Candidate
 from nsysan.ingest.shown import shown, shown_devices, shown_gpus, shown_identity
 from nsysan.model.contents import Contents, TableRows
 from nsysan.model.tables import ABSENT, GpuActivities, Int64Array, NvtxRanges
@@ -19,7 +18,7 @@ from nsysan.model.trace import GPU_TABLES, PROCESS_BITS, Trace
 _TABLES = (*GPU_TABLES, "nvtx_ranges")
 
 
-def contents_of(trace: Trace, candidate: Candidate) -> Contents:
+def contents_of(trace: Trace) -> Contents:
     """The contents of a trace, its tables under nsysan's own names; no question is put to it."""
     counts = Counts(_work(trace), _ranges(trace), {key: display_text(name) for key, name in trace.nvtx_domains.items()})
     total = counts.total_work()
@@ -28,7 +27,7 @@ def contents_of(trace: Trace, candidate: Candidate) -> Contents:
         nsysan_version=__version__,
         name=display_text(trace.name),
         reader=trace.reader,
-        size_bytes=candidate.size_bytes,
+        size_bytes=trace.fingerprint.size_bytes,
         nsys_version=shown(trace.nsys_version),
         export_schema=shown(trace.export_schema),
         capture_ns=trace.capture_ns,

@@ -44,6 +44,14 @@ def column_names(path: Path) -> list[str]:
         return list(schema.names)
 
 
+def row_count(path: Path) -> int:
+    """The rows of the file: what a Parquet file says of itself, the length of the batches of an Arrow file."""
+    if path.suffix == ".parquet":
+        return int(_parquet(path).metadata.num_rows)
+    with _opened_arrow(path) as (_, batches):
+        return sum(batch.num_rows for batch in batches)
+
+
 def record_batches(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """The rows of the file as batches of just these columns, checked; text comes as bytes, for it may be no UTF-8."""
     for batch in _parquet_batches(path, columns) if path.suffix == ".parquet" else _arrow_batches(path):

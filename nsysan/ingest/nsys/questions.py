@@ -53,7 +53,7 @@ QUESTIONS = (
     Question(
         id="ranges",
         question="Which part of the program was it, and which training step?",
-        answered_by=tuple(map(Evidence, _NVTX)),
+        answered_by=tuple(Evidence(table, "end") for table in _NVTX),
         lacking="NVTX ranges",
         recapture="-t nvtx, with NVTX ranges in the program",
     ),
@@ -156,3 +156,8 @@ QUESTIONS = (
         raised_by=_ANY_GPU_WORK,
     ),
 )
+
+EVIDENCE_TABLES = frozenset(
+    evidence.table for question in QUESTIONS for evidence in (*question.answered_by, *question.raised_by)
+)
+"""Every table that a question looks into."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 
 from nsysan import __version__
 from nsysan.ingest.counts import Counts
@@ -11,13 +12,14 @@ from nsysan.ingest.nsys.machine import read_cuda_devices, read_gpus
 from nsysan.ingest.nsys.nvtx_survey import count_ranges, domain_names, frequent_names, nccl_range_count
 from nsysan.ingest.nsys.open_export import OpenExport, open_export
 from nsysan.ingest.nsys.open_questions import open_questions
+from nsysan.ingest.nsys.questions import EVIDENCE_TABLES, Evidence
 from nsysan.ingest.nsys.session import Session, read_session
 from nsysan.ingest.nsys.tables import SYSTEM_PROPERTIES, TABLE_NAMES
 from nsysan.ingest.nsys.work_survey import count_gpu_work, median_start_ns
 from nsysan.ingest.reader import Candidate
 from nsysan.ingest.shown import shown, shown_devices, shown_gpus, shown_identity
 from nsysan.ingest.source import integer, known_text
-from nsysan.ingest.sqlite.counting import row_counts, stored_among
+from nsysan.ingest.sqlite.counting import has_rows, row_counts, stored_among
 from nsysan.ingest.sqlite.tables import SqliteTables
 from nsysan.model.contents import (
     Communicators,
@@ -68,8 +70,20 @@ def survey_export(connection: sqlite3.Connection, candidate: Candidate, reader: 
         nvtx=counts.nvtx(frequent_names(connection, export)),
         communicators=_communicators(others, nccl_count),
         tables=tuple(TableRows(display_text(name), count) for name, count in row_counts(connection).items()),
-        open_questions=open_questions(connection),
+        open_questions=open_questions(_evidence_in(connection)),
     )
+
+
+def _evidence_in(connection: sqlite3.Connection) -> Callable[[Evidence], bool]:
+    tables = stored_among(connection, EVIDENCE_TABLES)
+
+    def holds(evidence: Evidence) -> bool:
+        table = tables.get(evidence.table)
+        if table is None or (evidence.column is not None and evidence.column not in table.columns):
+            return False
+        return has_rows(connection, table, evidence.column, evidence.like)
+
+    return holds
 
 
 def _hosts(export: OpenExport) -> tuple[str, ...]:

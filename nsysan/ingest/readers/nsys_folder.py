@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from nsysan.ingest.arrow.folder import table_format
+from dataclasses import replace
+
+from nsysan.ingest.arrow.folder import TableFormat, table_format
+from nsysan.ingest.nsys.open_questions import open_questions
+from nsysan.ingest.nsys.questions import EVIDENCE_TABLES, Evidence
 from nsysan.ingest.nsys.tables import TABLE_NAMES
 from nsysan.ingest.nsys.trace import read_export
 from nsysan.ingest.reader import Candidate, Reader, ReadOptions
+from nsysan.model.contents import Contents, TableRows
 from nsysan.model.errors import InputError
+from nsysan.model.text import display_text
 from nsysan.model.trace import Trace
 
 _ID = "nsys_folder"
@@ -20,11 +26,37 @@ def _read(candidate: Candidate, options: ReadOptions) -> Trace:
     # numpy and pyarrow are imported for those who have such a folder
     from nsysan.ingest.arrow.tables import ArrowTables
 
-    found = table_format(candidate.path, TABLE_NAMES)
-    if found is None:
-        raise InputError(f"{candidate.shown_name} lost its tables while it was read.", "Check the folder.")
+    found = _format_of(candidate)
     options.tell(f"reading {candidate.shown_name}")
     return read_export(ArrowTables(candidate.path, found, TABLE_NAMES), candidate, _ID, options)
 
 
-READER = Reader(_ID, _recognise, _read, needs_modules=("pyarrow",))
+def _survey(candidate: Candidate, options: ReadOptions) -> Contents:
+    from nsysan.ingest.arrow.counting import has_rows, row_counts
+    from nsysan.ingest.arrow.tables import ArrowTables
+    from nsysan.ingest.trace_survey import contents_of
+
+    contents, found = contents_of(_read(candidate, options)), _format_of(candidate)
+    counts, source = row_counts(candidate.path, found), ArrowTables(candidate.path, found, EVIDENCE_TABLES)
+
+    def holds(evidence: Evidence) -> bool:
+        table = source.tables.get(evidence.table)
+        if table is None or evidence.column is None:
+            return counts.get(evidence.table, 0) > 0
+        return evidence.column in table.columns and has_rows(source, table, evidence.column, evidence.like)
+
+    return replace(
+        contents,
+        tables=tuple(TableRows(display_text(name), count) for name, count in counts.items()),
+        open_questions=open_questions(holds),
+    )
+
+
+def _format_of(candidate: Candidate) -> TableFormat:
+    found = table_format(candidate.path, TABLE_NAMES)
+    if found is None:
+        raise InputError(f"{candidate.shown_name} lost its tables while it was read.", "Check the folder.")
+    return found
+
+
+READER = Reader(_ID, _recognise, _read, survey=_survey, needs_modules=("pyarrow",))
