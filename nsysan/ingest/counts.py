@@ -12,6 +12,7 @@ from nsysan.model.trace import process_of
 NAME_COUNT = 8
 """How many of the most frequent names are given."""
 DEFAULT_DOMAIN = "default"
+NCCL_DOMAIN = "NCCL"
 
 
 @dataclass(frozen=True, slots=True)

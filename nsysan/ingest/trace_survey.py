@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
 from nsysan import __version__
-from nsysan.ingest.counts import Counts, GpuWork
+from nsysan.ingest.counts import NCCL_DOMAIN, Counts, GpuWork
 from nsysan.ingest.shown import shown, shown_devices, shown_gpus, shown_identity
-from nsysan.model.contents import Contents, TableRows
+from nsysan.model.contents import Communicators, Contents, TableRows
 from nsysan.model.tables import ABSENT, GpuActivities, Int64Array, NvtxRanges
 from nsysan.model.text import display_text
 from nsysan.model.trace import GPU_TABLES, PROCESS_BITS, Trace
 
+_NCCL = re.compile("nccl[A-Z]")
 _TABLES = (*GPU_TABLES, "nvtx_ranges")
 
 
-def contents_of(trace: Trace) -> Contents:
-    """The contents of a trace, its tables under nsysan's own names; no question is put to it."""
+def contents_of(trace: Trace, process_names: Mapping[int, str] = MappingProxyType({})) -> Contents:
+    """The contents of a trace, its tables under nsysan's own names; no question is put to it.
+
+    ``process_names`` are by global pid and safe to show.
+    """
     counts = Counts(_work(trace), _ranges(trace), {key: display_text(name) for key, name in trace.nvtx_domains.items()})
-    total = counts.total_work()
+    total, names = counts.total_work(), _names(trace)
+    nccl_count = max(counts.ranges_by_domain()[NCCL_DOMAIN], sum(names[name] for name in names if _NCCL.match(name)))
     host = trace.identity.host
     return Contents(
         nsysan_version=__version__,
@@ -36,14 +43,14 @@ def contents_of(trace: Trace) -> Contents:
         hosts=() if host is None else (display_text(host),),
         identity=shown_identity(trace.identity),
         process_count=None,
-        processes=counts.processes({}),
+        processes=counts.processes(process_names),
         gpus=shown_gpus(trace.gpus),
         cuda_devices=shown_devices(trace.cuda_devices),
         devices=counts.devices(),
         work_start_ns=total.start_ns,
         work_end_ns=total.end_ns,
-        nvtx=counts.nvtx(_names(trace)),
-        communicators=None,
+        nvtx=counts.nvtx(names),
+        communicators=Communicators((), (), nccl_count) if nccl_count else None,
         tables=tuple(TableRows(name, len(table)) for name in _TABLES if (table := getattr(trace, name)) is not None),
         open_questions=None,
     )

@@ -6,33 +6,24 @@ import sqlite3
 from collections.abc import Callable
 
 from nsysan import __version__
-from nsysan.ingest.counts import Counts
+from nsysan.ingest.counts import NCCL_DOMAIN, Counts
 from nsysan.ingest.nsys.identity import read_identity
 from nsysan.ingest.nsys.machine import read_cuda_devices, read_gpus
 from nsysan.ingest.nsys.nvtx_survey import count_ranges, domain_names, frequent_names, nccl_range_count
 from nsysan.ingest.nsys.open_export import OpenExport, open_export
 from nsysan.ingest.nsys.open_questions import open_questions
+from nsysan.ingest.nsys.processes import PROCESS_TABLES, communicators, process_count, process_names
 from nsysan.ingest.nsys.questions import EVIDENCE_TABLES, Evidence
 from nsysan.ingest.nsys.session import Session, read_session
 from nsysan.ingest.nsys.tables import SYSTEM_PROPERTIES, TABLE_NAMES
 from nsysan.ingest.nsys.work_survey import count_gpu_work, median_start_ns
 from nsysan.ingest.reader import Candidate
 from nsysan.ingest.shown import shown, shown_devices, shown_gpus, shown_identity
-from nsysan.ingest.source import integer, known_text
+from nsysan.ingest.source import known_text
 from nsysan.ingest.sqlite.counting import has_rows, row_counts, stored_among
 from nsysan.ingest.sqlite.tables import SqliteTables
-from nsysan.model.contents import (
-    Communicators,
-    Contents,
-    TableRows,
-)
+from nsysan.model.contents import Contents, TableRows
 from nsysan.model.text import display_text
-
-_PROCESSES = "PROCESSES"
-_MPI_RANKS = "MPI_RANKS"
-_MPI_COMMUNICATORS = "MPI_COMMUNICATORS"
-_OTHER_TABLES = (_PROCESSES, _MPI_RANKS, _MPI_COMMUNICATORS)
-_NCCL_DOMAIN = "NCCL"
 
 
 def survey_export(connection: sqlite3.Connection, candidate: Candidate, reader: str) -> Contents:
@@ -41,12 +32,12 @@ def survey_export(connection: sqlite3.Connection, candidate: Candidate, reader: 
     Raises InputError where the database is no export, sqlite3.Error where it is damaged.
     """
     export = open_export(SqliteTables(connection, TABLE_NAMES), candidate.shown_name)
-    others = OpenExport(SqliteTables(connection, stored_among(connection, _OTHER_TABLES)))
+    others = OpenExport(SqliteTables(connection, stored_among(connection, PROCESS_TABLES)))
     session = read_session(export)
     counts = _counts(connection, export, session)
     total = counts.total_work()
     # exports lose the names of domains
-    nccl_count = max(counts.ranges_by_domain()[_NCCL_DOMAIN], nccl_range_count(connection, export))
+    nccl_count = max(counts.ranges_by_domain()[NCCL_DOMAIN], nccl_range_count(connection, export))
     hosts = _hosts(export)
     return Contents(
         nsysan_version=__version__,
@@ -60,15 +51,15 @@ def survey_export(connection: sqlite3.Connection, candidate: Candidate, reader: 
         host_count=len(hosts) or None,
         hosts=hosts,
         identity=shown_identity(read_identity(export, candidate.path)),
-        process_count=_process_count(others),
-        processes=counts.processes(_process_names(others)),
+        process_count=process_count(others),
+        processes=counts.processes(process_names(others)),
         gpus=shown_gpus(read_gpus(export)),
         cuda_devices=shown_devices(read_cuda_devices(export)),
         devices=counts.devices(),
         work_start_ns=total.start_ns,
         work_end_ns=total.end_ns,
         nvtx=counts.nvtx(frequent_names(connection, export)),
-        communicators=_communicators(others, nccl_count),
+        communicators=communicators(others, nccl_count),
         tables=tuple(TableRows(display_text(name), count) for name, count in row_counts(connection).items()),
         open_questions=open_questions(_evidence_in(connection)),
     )
@@ -101,24 +92,3 @@ def _counts(connection: sqlite3.Connection, export: OpenExport, session: Session
         ranges=count_ranges(connection, export),
         domain_names=domain_names(connection, export),
     )
-
-
-def _process_count(others: OpenExport) -> int | None:
-    return sum(1 for _ in others.rows(_PROCESSES, "pid")) if _PROCESSES in others.tables else None
-
-
-def _process_names(others: OpenExport) -> dict[int, str]:
-    named = (
-        (integer(global_pid), known_text(name)) for global_pid, name in others.rows(_PROCESSES, "globalPid", "name")
-    )
-    return {global_pid: display_text(name) for global_pid, name in named if global_pid is not None and name is not None}
-
-
-def _communicators(others: OpenExport, nccl_range_count: int) -> Communicators | None:
-    ranks, sizes = _integers(others, _MPI_RANKS, "rank"), _integers(others, _MPI_COMMUNICATORS, "size")
-    return Communicators(ranks, sizes, nccl_range_count) if ranks or sizes or nccl_range_count else None
-
-
-def _integers(others: OpenExport, table: str, column: str) -> tuple[int, ...]:
-    numbers = (integer(value) for (value,) in others.rows(table, column))
-    return tuple(sorted({number for number in numbers if number is not None}))

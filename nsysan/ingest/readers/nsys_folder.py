@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nsysan.ingest.arrow.folder import TableFormat, table_format
+from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.open_questions import open_questions
+from nsysan.ingest.nsys.processes import PROCESS_TABLES, communicators, process_count, process_names
 from nsysan.ingest.nsys.questions import EVIDENCE_TABLES, Evidence
 from nsysan.ingest.nsys.tables import TABLE_NAMES
 from nsysan.ingest.nsys.trace import read_export
@@ -36,8 +38,12 @@ def _survey(candidate: Candidate, options: ReadOptions) -> Contents:
     from nsysan.ingest.arrow.tables import ArrowTables
     from nsysan.ingest.trace_survey import contents_of
 
-    contents, found = contents_of(_read(candidate, options)), _format_of(candidate)
-    counts, source = row_counts(candidate.path, found), ArrowTables(candidate.path, found, EVIDENCE_TABLES)
+    found = _format_of(candidate)
+    counts = row_counts(candidate.path, found)
+    source = ArrowTables(candidate.path, found, (*EVIDENCE_TABLES, *PROCESS_TABLES))
+    export = OpenExport(source)
+    contents = contents_of(_read(candidate, options), process_names(export))
+    nccl_range_count = 0 if contents.communicators is None else contents.communicators.nccl_range_count
 
     def holds(evidence: Evidence) -> bool:
         table = source.tables.get(evidence.table)
@@ -47,6 +53,8 @@ def _survey(candidate: Candidate, options: ReadOptions) -> Contents:
 
     return replace(
         contents,
+        process_count=process_count(export),
+        communicators=communicators(export, nccl_range_count),
         tables=tuple(TableRows(display_text(name), count) for name, count in counts.items()),
         open_questions=open_questions(holds),
     )
