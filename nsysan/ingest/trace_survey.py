@@ -13,9 +13,9 @@ from nsysan import __version__
 from nsysan.ingest.counts import NCCL_DOMAIN, Counts, GpuWork
 from nsysan.ingest.shown import shown, shown_devices, shown_gpus, shown_identity
 from nsysan.model.contents import Communicators, Contents, TableRows
-from nsysan.model.tables import ABSENT, GpuActivities, Int64Array, NvtxRanges
+from nsysan.model.tables import ABSENT, BoolArray, GpuActivities, Int64Array, NvtxRanges
 from nsysan.model.text import display_text
-from nsysan.model.trace import GPU_TABLES, PROCESS_BITS, Trace
+from nsysan.model.trace import GPU_TABLES, IMPOSSIBLE_NS, PROCESS_BITS, Trace
 
 _NCCL = re.compile("nccl[A-Z]")
 _TABLES = (*GPU_TABLES, "nvtx_ranges")
@@ -65,9 +65,20 @@ def _work(trace: Trace) -> dict[tuple[int, int], GpuWork]:
 
 
 def _work_in(table: GpuActivities) -> Iterator[tuple[tuple[int, int], GpuWork]]:
-    for (pid, device_id), rows in _groups(table.global_pid, table.device_id):
-        start_ns, end_ns = table.start_ns[rows], table.end_ns[rows]
-        yield (pid, device_id), GpuWork(len(start_ns), max(int(start_ns.min()), 0), int(end_ns.max()))
+    sound = _sound(table)
+    for owner, rows in _groups(table.global_pid, table.device_id):
+        timed = rows[sound[rows]]
+        start_ns = max(int(table.start_ns[timed].min()), 0) if len(timed) else None
+        end_ns = int(table.end_ns[timed].max()) if len(timed) else None
+        yield owner, GpuWork(len(rows), start_ns, end_ns)
+
+
+def _sound(table: GpuActivities) -> BoolArray:
+    """Which records have times that can be: the others say nothing about when there was work."""
+    start_ns, end_ns = table.start_ns, table.end_ns
+    never = ((start_ns == 0) & (end_ns == 0)) | ((end_ns <= 0) & (start_ns < 0))
+    sound: BoolArray = (end_ns >= start_ns) & (start_ns >= -IMPOSSIBLE_NS) & (end_ns <= IMPOSSIBLE_NS) & ~never
+    return sound
 
 
 def _ranges(trace: Trace) -> dict[tuple[int, int], int]:

@@ -154,7 +154,9 @@ def test_times_that_cannot_be_widen_no_span(tmp_path: Path) -> None:
     export = Export().kernel(100, 200, "k").kernel(0, 0, "never").kernel(1 << 62, 1 << 62, "unknown")
     export.kernel(300, 250, "backwards").kernel(-90, -80, "before").kernel(-10, 20, "across")
 
-    assert survey(export, tmp_path).devices == (DeviceWork(100, 0, 6, 0, 200),)
+    expected = (DeviceWork(100, 0, 6, 0, 200),)
+    assert survey(export, tmp_path).devices == expected
+    assert contents_of(read_trace(tmp_path / "export.sqlite", ReadOptions())).devices == expected
 
 
 @pytest.mark.parametrize("is_stated", [True, False])

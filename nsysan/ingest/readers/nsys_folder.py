@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from nsysan.ingest.arrow.folder import TableFormat, table_format
-from nsysan.ingest.nsys.open_export import OpenExport
-from nsysan.ingest.nsys.open_questions import open_questions
-from nsysan.ingest.nsys.processes import PROCESS_TABLES, communicators, process_count, process_names
-from nsysan.ingest.nsys.questions import EVIDENCE_TABLES, Evidence
 from nsysan.ingest.nsys.tables import TABLE_NAMES
 from nsysan.ingest.nsys.trace import read_export
 from nsysan.ingest.reader import Candidate, Reader, ReadOptions
-from nsysan.model.contents import Contents, TableRows
+from nsysan.model.contents import Contents
 from nsysan.model.errors import InputError
-from nsysan.model.text import display_text
 from nsysan.model.trace import Trace
 
 _ID = "nsys_folder"
@@ -34,30 +27,13 @@ def _read(candidate: Candidate, options: ReadOptions) -> Trace:
 
 
 def _survey(candidate: Candidate, options: ReadOptions) -> Contents:
-    from nsysan.ingest.arrow.counting import has_rows, row_counts
+    from nsysan.ingest.arrow.counting import row_counts
     from nsysan.ingest.arrow.tables import ArrowTables
-    from nsysan.ingest.trace_survey import contents_of
+    from nsysan.ingest.nsys.folder_survey import SURVEYED_TABLES, survey_folder
 
-    found = _format_of(candidate)
-    counts = row_counts(candidate.path, found)
-    source = ArrowTables(candidate.path, found, (*EVIDENCE_TABLES, *PROCESS_TABLES))
-    export = OpenExport(source)
-    contents = contents_of(_read(candidate, options), process_names(export))
-    nccl_range_count = 0 if contents.communicators is None else contents.communicators.nccl_range_count
-
-    def holds(evidence: Evidence) -> bool:
-        table = source.tables.get(evidence.table)
-        if table is None or evidence.column is None:
-            return counts.get(evidence.table, 0) > 0
-        return evidence.column in table.columns and has_rows(source, table, evidence.column, evidence.like)
-
-    return replace(
-        contents,
-        process_count=process_count(export),
-        communicators=communicators(export, nccl_range_count),
-        tables=tuple(TableRows(display_text(name), count) for name, count in counts.items()),
-        open_questions=open_questions(holds),
-    )
+    trace, found = _read(candidate, options), _format_of(candidate)
+    source = ArrowTables(candidate.path, found, SURVEYED_TABLES)
+    return survey_folder(trace, source, row_counts(candidate.path, found))
 
 
 def _format_of(candidate: Candidate) -> TableFormat:
