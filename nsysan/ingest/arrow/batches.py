@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _BATCH_ROWS = 65_536
 _FILE_FORMAT_MAGIC = b"ARROW1"
+_END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 _EXPORT_AGAIN = "It may be damaged: copy it again, or export the report again: nsys export -t parquetdir REPORT"
 
 
@@ -29,10 +30,12 @@ def damage_reported(path: Path) -> Iterator[None]:
 
     try:
         yield
-    except (pa.ArrowException, OSError, OverflowError) as error:
+    except (pa.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        what = display_text(str(error).partition("\n")[0]) or type(error).__name__
+        # UnicodeDecodeError: the name of a column
+        said = "its schema is no text" if isinstance(error, UnicodeDecodeError) else str(error).partition("\n")[0]
+        what = display_text(said) or type(error).__name__
         raise InputError(f"{visible_text(str(path))} cannot be read: {what}.", _EXPORT_AGAIN) from error
 
 
@@ -85,6 +88,10 @@ def _opened_arrow(path: Path) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBat
             reader = pa.ipc.open_file(file)
             yield reader.schema, (reader.get_batch(index) for index in range(reader.num_record_batches))
             return
+        # a stream that was cut between two batches reads like a shorter one, but for the mark at its end
+        file.seek(max(file.size() - len(_END_OF_STREAM), 0))
+        if file.read() != _END_OF_STREAM:
+            raise pa.ArrowInvalid("it is cut off")
         file.seek(0)
         stream = pa.ipc.open_stream(file)
         yield stream.schema, iter(stream)

@@ -59,7 +59,7 @@ def exported_and_kept(
 def kept_from_before(candidate: Candidate, kept: KeptExport, options: ReadOptions) -> Iterator[sqlite3.Connection]:
     """A connection to the export that was kept before."""
     options.tell(f"taking the export of {candidate.shown_name} from {kept.shown_name}")
-    with _checked(kept.path, candidate) as connection:
+    with open_database(kept.path, kept.shown_name) as connection:
         yield connection
 
 

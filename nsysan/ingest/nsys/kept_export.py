@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nsysan.ingest.nsys.tables import TABLE_NAMES
-from nsysan.ingest.sqlite.database import open_database
+from nsysan.ingest.sqlite.database import check_structure, open_database
 from nsysan.ingest.sqlite.header import MAGIC
 from nsysan.model.errors import InputError, UsageError
 from nsysan.model.text import visible_text
@@ -57,6 +57,15 @@ class KeptExport:
         if rows.keys() != {"report_sha256", "nsys_version", "tables"}:
             raise UsageError(f"{self.shown_name} is there and was not written by nsysan.", _ANOTHER_FOLDER)
         return Origin(**rows)
+
+    def is_sound(self) -> bool:
+        """Whether the file has no structural fault."""
+        try:
+            with open_database(self.path, self.shown_name) as connection:
+                check_structure(connection)
+        except InputError:
+            return False
+        return True
 
     def store(self, export: Path, origin: Origin) -> None:
         """Put the finished export there, whole or not at all. Raises UsageError where that is not possible."""

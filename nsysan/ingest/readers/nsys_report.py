@@ -46,7 +46,7 @@ def _export_of(candidate: Candidate, options: ReadOptions) -> AbstractContextMan
     if options.keep_exports_in is None:
         return exported(candidate, _able(nsys, candidate), options)
     kept = KeptExport(options.keep_exports_in, candidate.path)
-    if _is_current(kept.origin(), candidate.path, nsys):
+    if _is_current(kept.origin(), candidate.path, nsys) and kept.is_sound():
         return kept_from_before(candidate, kept, options)
     return exported_and_kept(candidate, _able(nsys, candidate), options, kept)
 
