@@ -13,7 +13,7 @@ from nsysan.model.errors import UsageError
 @click.argument("report", required=False, type=click.Path(path_type=Path))
 @click.option("--self", "of_self", is_flag=True, help="What this nsysan can work with, instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--nsys", metavar="PATH", help="The nsys for .nsys-rep files [default: NSYSAN_NSYS, then PATH].")
+@click.option("--nsys", metavar="PATH", help="The nsys for .nsys-rep files [default: NSYSAN_NSYS, then the newest].")
 @click.option("--keep-identity", is_flag=True, help="Show host, user, command line, path and process names.")
 def info_command(*, report: Path | None, of_self: bool, as_json: bool, nsys: str | None, keep_identity: bool) -> None:
     """Say what REPORT holds, what it cannot answer, and what would have recorded that."""

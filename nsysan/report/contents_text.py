@@ -113,7 +113,7 @@ def _work(contents: Contents) -> str:
 def _nvtx(contents: Contents) -> str:
     if contents.nvtx is None:
         return _NOT_RECORDED
-    return f"{counted(contents.nvtx.range_count, 'range')} in domains {_listed(map(_count, contents.nvtx.domains))}"
+    return f"{counted(contents.nvtx.range_count, 'range')}; by domain: {_listed(map(_count, contents.nvtx.domains))}"
 
 
 def _ranges(contents: Contents) -> str:
