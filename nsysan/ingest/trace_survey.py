@@ -28,7 +28,7 @@ def contents_of(trace: Trace, process_names: Mapping[int, str] = MappingProxyTyp
     """
     counts = Counts(_work(trace), _ranges(trace), {key: display_text(name) for key, name in trace.nvtx_domains.items()})
     total, names = counts.total_work(), _names(trace)
-    nccl_count = max(counts.ranges_by_domain()[NCCL_DOMAIN], sum(names[name] for name in names if _NCCL.match(name)))
+    nccl_count = counts.ranges_by_domain()[NCCL_DOMAIN] or sum(names[name] for name in names if _NCCL.match(name))
     host = trace.identity.host
     return Contents(
         nsysan_version=__version__,

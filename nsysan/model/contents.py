@@ -63,7 +63,7 @@ class NvtxContents:
 class Communicators:
     """What rows tell of communication: ranks and communicator sizes from MPI's, and how many ranges are of NCCL.
 
-    Those are the ranges of its domain, or by their names, whichever are more.
+    Those are the ranges of its domain, or, where no domain has its name, those named as its calls are.
     """
 
     mpi_ranks: tuple[int, ...]

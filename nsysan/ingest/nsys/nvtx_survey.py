@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 
 from nsysan.ingest.counts import NAME_COUNT
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import NVTX_DOMAINS, NVTX_RANGES, STRINGS, RecordTable
-from nsysan.ingest.source import StoredTable, Value, text
+from nsysan.ingest.source import StoredTable, Value, integer, text
 from nsysan.model.tables import AnyTable
 from nsysan.model.text import display_text
 from nsysan.model.trace import PROCESS_BITS
@@ -20,8 +21,11 @@ def count_ranges(connection: sqlite3.Connection, export: OpenExport) -> dict[tup
     table = _table(export)
     if table is None:
         return {}
-    query = f"SELECT {_owner(table)}, count(*) FROM {_rows(export, table, NVTX_RANGES)} GROUP BY 1, 2"  # noqa: S608 -- declared names
-    return {(pid, domain_id): count for pid, domain_id, count in connection.execute(query)}
+    query = f"SELECT {_place(table)}, count(*) FROM {_rows(export, table, NVTX_RANGES)} GROUP BY 1, 2"  # noqa: S608 -- declared names
+    counts = Counter[tuple[int, int]]()
+    for global_tid, domain_id, count in connection.execute(query):
+        counts[_domain_of(global_tid, domain_id)] += count
+    return counts
 
 
 def domain_names(connection: sqlite3.Connection, export: OpenExport) -> dict[tuple[int, int], str]:
@@ -29,8 +33,10 @@ def domain_names(connection: sqlite3.Connection, export: OpenExport) -> dict[tup
     table = _table(export)
     if table is None:
         return {}
-    query = f"SELECT {_owner(table)}, {_name(export, table)} FROM {_rows(export, table, NVTX_DOMAINS)}"  # noqa: S608 -- declared names
-    return {(pid, domain_id): _shown(name) for pid, domain_id, name in connection.execute(query)}
+    query = f"SELECT {_place(table)}, {_name(export, table)} FROM {_rows(export, table, NVTX_DOMAINS)}"  # noqa: S608 -- declared names
+    return {
+        _domain_of(global_tid, domain_id): _shown(name) for global_tid, domain_id, name in connection.execute(query)
+    }
 
 
 def frequent_names(connection: sqlite3.Connection, export: OpenExport) -> dict[str, int]:
@@ -66,12 +72,13 @@ def _table(export: OpenExport) -> StoredTable | None:
     return table if table is not None and "eventType" in table.columns else None
 
 
-def _owner(table: StoredTable) -> str:
-    return f"{_integer(table, 'globalTid')} & {PROCESS_BITS}, {_integer(table, 'domainId')}"
+def _place(table: StoredTable) -> str:
+    """Thread and domain, as they are: SQLite groups by plain columns in half the time that arithmetic takes."""
+    return ", ".join(f"events.{name}" if name in table.columns else "NULL" for name in ("globalTid", "domainId"))
 
 
-def _integer(table: StoredTable, column: str) -> str:
-    return f"CAST(COALESCE(events.{column}, 0) AS INTEGER)" if column in table.columns else "0"
+def _domain_of(global_tid: Value, domain_id: Value) -> tuple[int, int]:
+    return (integer(global_tid) or 0) & PROCESS_BITS, integer(domain_id) or 0
 
 
 def _rows(export: OpenExport, table: StoredTable, kind: RecordTable[AnyTable]) -> str:

@@ -37,7 +37,7 @@ def survey_export(connection: sqlite3.Connection, candidate: Candidate, reader: 
     counts = _counts(connection, export, session)
     total = counts.total_work()
     # exports lose the names of domains
-    nccl_count = max(counts.ranges_by_domain()[NCCL_DOMAIN], nccl_range_count(connection, export))
+    nccl_count = counts.ranges_by_domain()[NCCL_DOMAIN] or nccl_range_count(connection, export)
     hosts = _hosts(export)
     return Contents(
         nsysan_version=__version__,
