@@ -17,7 +17,13 @@ REPORT_SUFFIXES = (".sqlite", ".nsys-rep", ".qdrep")
 
 def expand_inputs(paths: Iterable[Path]) -> list[Path]:
     """The report files behind ``paths``. Raises InputError where a folder holds none."""
-    return [report for path in paths for report in (_reports_in(path) if path.is_dir() else (path,))]
+    return [report for path in paths for report in (_reports_in(path) if _is_folder(path) else (path,))]
+
+
+def report_stem(path: Path) -> str:
+    """The name of a report without its suffix, or of a folder as it is: what its page is named after."""
+    name = path.absolute().name
+    return next((name[: -len(suffix)] for suffix in REPORT_SUFFIXES if name.lower().endswith(suffix)), name)
 
 
 def without_copies(paths: Sequence[Path]) -> tuple[list[Path], list[Note]]:
@@ -34,19 +40,26 @@ def without_copies(paths: Sequence[Path]) -> tuple[list[Path], list[Note]]:
     return kept, notes
 
 
-def _same_content(one: Path, other: Path) -> bool:
-    if not (one.is_file() and other.is_file()) or one.stat().st_size != other.stat().st_size:
-        return False
+def _is_folder(path: Path) -> bool:
     try:
+        return path.is_dir()
+    except OSError:
+        # what cannot be reached is refused by name when it is its turn to be read
+        return False
+
+
+def _same_content(one: Path, other: Path) -> bool:
+    try:
+        if not (one.is_file() and other.is_file()) or one.stat().st_size != other.stat().st_size:
+            return False
         return one.samefile(other) or filecmp.cmp(one, other, shallow=False)
     except OSError:
-        # what cannot be read is refused by name when it is its turn to be read
         return False
 
 
 def _reports_in(folder: Path) -> list[Path]:
     best: dict[str, Path] = {}
-    for path in sorted(_candidates(folder), key=lambda path: REPORT_SUFFIXES.index(path.suffix.lower())):
+    for path in sorted(_candidates(folder), key=lambda path: (REPORT_SUFFIXES.index(path.suffix.lower()), path)):
         best.setdefault(path.stem, path)
     if not best:
         raise InputError(
@@ -58,12 +71,11 @@ def _reports_in(folder: Path) -> list[Path]:
 
 def _candidates(folder: Path) -> list[Path]:
     try:
-        entries = sorted(folder.iterdir())
+        return [path for path in folder.iterdir() if path.suffix.lower() in REPORT_SUFFIXES and path.is_file()]
     except OSError as error:
         raise InputError(
             f"The folder {visible_text(str(folder))} cannot be read: {error.strerror}.", "Name its reports themselves."
         ) from error
-    return [path for path in entries if path.suffix.lower() in REPORT_SUFFIXES and path.is_file()]
 
 
 def _natural_order(name: str) -> list[tuple[int, str]]:
