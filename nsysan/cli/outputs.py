@@ -12,8 +12,8 @@ from nsysan.model.errors import UsageError
 from nsysan.model.text import visible_text
 
 RECOGNISED_BYTES = 4096
-OWN_MARKS = (b'<meta name="generator" content="nsysan', b'"nsysan_version":')
-"""What the first bytes of a page, and of a ``run.json``, hold."""
+OWN_MARKS = (b'<meta name="generator" content="nsysan', b'"nsysan_version":', b"Written by nsysan ")
+"""What the first bytes of a page and of a ``run.json``, and the last of a text, hold."""
 
 
 def write_all(contents: Mapping[Path, bytes], *, force: bool, inputs: Collection[Path]) -> None:
@@ -47,7 +47,7 @@ def _check(path: Path, *, force: bool, inputs: Collection[Path]) -> None:
     name = visible_text(str(path))
     if not path.exists():
         return
-    if any(source.exists() and path.samefile(source) for source in inputs):
+    if any(source.exists() and _is_part_of(path, source) for source in inputs):
         raise UsageError(f"{name} is an input: nsysan never writes over one.", "Choose another name for the output.")
     if not path.is_file():
         raise UsageError(f"{name} is there and no ordinary file.", "Choose another name for the output.")
@@ -55,10 +55,17 @@ def _check(path: Path, *, force: bool, inputs: Collection[Path]) -> None:
         raise UsageError(f"{name} is there and was not written by nsysan.", "Choose another name, or give --force.")
 
 
+def _is_part_of(path: Path, source: Path) -> bool:
+    """Whether the file is the input, or one of the files of an input that is a folder."""
+    return path.samefile(source) or (source.is_dir() and path.parent.samefile(source))
+
+
 def _is_own(path: Path) -> bool:
     with path.open("rb") as file:
         head = file.read(RECOGNISED_BYTES)
-    return any(mark in head for mark in OWN_MARKS)
+        file.seek(max(path.stat().st_size - RECOGNISED_BYTES, 0))
+        tail = file.read()
+    return any(mark in head or mark in tail for mark in OWN_MARKS)
 
 
 @contextmanager

@@ -25,6 +25,12 @@ def expand_inputs(paths: Iterable[Path]) -> list[Path]:
     return [report for path in paths for report in (_reports_in(path) if _holds_reports(path) else (path,))]
 
 
+def report_stem(path: Path) -> str:
+    """The name of a report without its suffix, or of a folder as it is: what its page is named after."""
+    name = path.absolute().name
+    return next((name[: -len(suffix)] for suffix in REPORT_SUFFIXES if name.lower().endswith(suffix)), name)
+
+
 def without_copies(paths: Sequence[Path]) -> tuple[list[Path], list[Note]]:
     """The paths whose content is not that of an earlier one, and a note for each that was left out."""
     kept: list[Path] = []
@@ -40,22 +46,29 @@ def without_copies(paths: Sequence[Path]) -> tuple[list[Path], list[Note]]:
 
 
 def _holds_reports(path: Path) -> bool:
-    return path.is_dir() and not _is_table_folder(path)
+    return _is_folder(path) and not _is_table_folder(path)
 
 
 def _is_table_folder(path: Path) -> bool:
-    return path.is_dir() and table_format(path, TABLE_NAMES) is not None
+    return _is_folder(path) and table_format(path, TABLE_NAMES) is not None
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        # what cannot be reached is refused by name when it is its turn to be read
+        return False
 
 
 def _same_content(one: Path, other: Path) -> bool:
-    if one.is_dir() and other.is_dir():
-        return one.samefile(other)
-    if not (one.is_file() and other.is_file()) or one.stat().st_size != other.stat().st_size:
-        return False
     try:
+        if one.is_dir() and other.is_dir():
+            return one.samefile(other)
+        if not (one.is_file() and other.is_file()) or one.stat().st_size != other.stat().st_size:
+            return False
         return one.samefile(other) or filecmp.cmp(one, other, shallow=False)
     except OSError:
-        # what cannot be read is refused by name when it is its turn to be read
         return False
 
 
@@ -86,12 +99,11 @@ def _report_name(path: Path) -> str:
 
 def _candidates(folder: Path) -> list[Path]:
     try:
-        entries = list(folder.iterdir())
+        return [path for path in folder.iterdir() if _is_report_file(path) or _is_table_folder(path)]
     except OSError as error:
         raise InputError(
             f"The folder {visible_text(str(folder))} cannot be read: {error.strerror}.", "Name its reports themselves."
         ) from error
-    return [path for path in entries if _is_report_file(path) or _is_table_folder(path)]
 
 
 def _is_report_file(path: Path) -> bool:

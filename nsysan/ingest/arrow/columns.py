@@ -1,7 +1,8 @@
 """The columns of a batch as int64 arrays, by the same rules as from SQLite.
 
 Here a column has one type for all rows. Unsigned numbers beyond the range keep their bits, as nsys writes them to
-SQLite. Memory: the arrays, twice while they are joined, and one batch.
+SQLite. Memory: the arrays, twice while they are joined, and one group of rows of the file, as large as its writer made
+it: 177 MB were measured for one million NVTX ranges in one group.
 """
 
 from __future__ import annotations

@@ -68,7 +68,8 @@ def find_nsys(given: str | None) -> NsysInstallation | None:
     executable = shutil.which(named)
     if executable is None:
         raise MissingToolError(f"{display_text(named)} is no program that can be run.", _NAME_NSYS)
-    return _ask(str(Path(executable).absolute()))
+    executable = str(Path(executable).absolute())
+    return _installation(executable, _version_of(executable))
 
 
 def every_nsys(given: str | None) -> tuple[NsysInstallation | MissingToolError, ...]:
@@ -89,17 +90,18 @@ def every_nsys(given: str | None) -> tuple[NsysInstallation | MissingToolError, 
 
 
 def _newest(executables: Iterable[str]) -> NsysInstallation | None:
-    answers = [_answer(executable) for executable in executables]
-    found = [answer for answer in answers if isinstance(answer, NsysInstallation)]
-    if answers and not found:
-        raise next(answer for answer in answers if isinstance(answer, MissingToolError))
+    answers = {executable: _answer(executable) for executable in executables}
+    versions = {executable: answer for executable, answer in answers.items() if not isinstance(answer, Exception)}
+    if answers and not versions:
+        raise next(answer for answer in answers.values() if isinstance(answer, Exception))
     # of equal versions the first, that of PATH
-    return max(found, key=lambda nsys: nsys.version, default=None)
+    newest = max(versions, key=lambda executable: versions[executable], default=None)
+    return None if newest is None else _installation(newest, versions[newest])
 
 
-def _answer(executable: str) -> NsysInstallation | MissingToolError:
+def _answer(executable: str) -> Version | MissingToolError:
     try:
-        return _ask(executable)
+        return _version_of(executable)
     except MissingToolError as failure:
         return failure
 
@@ -113,32 +115,27 @@ def _executables() -> list[str]:
     return list({os.path.realpath(path): path for path in reversed(list(found))}.values())[::-1]
 
 
-def _ask(executable: str) -> NsysInstallation:
-    try:
-        status = Path(executable).stat()
-    except OSError as error:
-        raise _not_runnable(executable, error) from error
-    return _ask_once(executable, (status.st_ino, status.st_size, status.st_mtime_ns))
+def _installation(executable: str, version: Version) -> NsysInstallation:
+    return NsysInstallation(executable, version, _output(executable, "export", "--help"))
 
 
-@lru_cache(maxsize=32)
-def _ask_once(executable: str, _state: tuple[int, int, int]) -> NsysInstallation:
-    """What the executable says about itself; asked again only when the file has changed."""
+def _version_of(executable: str) -> Version:
     version = _VERSION.search(_output(executable, "--version"))
     if version is None:
         raise MissingToolError(f"{display_text(executable)} does not answer as nsys does.", _NAME_NSYS)
-    numbers = tuple(int(number) for number in version.groups())
-    return NsysInstallation(executable, numbers, _output(executable, "export", "--help"))
+    return tuple(int(number) for number in version.groups())
 
 
 def _output(executable: str, *arguments: str) -> str:
-    command = [executable, *arguments]
+    """What the program prints; it is run again only when the file has changed, for there may be a thousand reports."""
     try:
-        finished = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: S603 -- the user's own nsys
+        status = Path(executable).stat()
+        return _run_once((executable, *arguments), (status.st_ino, status.st_size, status.st_mtime_ns))
     except OSError as error:
-        raise _not_runnable(executable, error) from error
+        raise MissingToolError(f"{display_text(executable)} cannot be run: {error.strerror}.", _NAME_NSYS) from error
+
+
+@lru_cache(maxsize=64)
+def _run_once(command: tuple[str, ...], _state: tuple[int, int, int]) -> str:
+    finished = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: S603 -- the user's own nsys
     return (finished.stdout + finished.stderr).decode("utf-8", "replace")
-
-
-def _not_runnable(executable: str, error: OSError) -> MissingToolError:
-    return MissingToolError(f"{display_text(executable)} cannot be run: {error.strerror}.", _NAME_NSYS)
