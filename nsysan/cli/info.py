@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from nsysan.cli.paths import path_argument
 from nsysan.model.errors import UsageError
 
 
 @click.command("info", short_help="What a report holds, and what it cannot answer.")
-@click.argument("report", required=False, type=click.Path(path_type=Path))
+@click.argument("report", required=False, type=path_argument)
 @click.option("--self", "of_self", is_flag=True, help="What this nsysan can work with, instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--nsys", metavar="PATH", help="The nsys for .nsys-rep files [default: NSYSAN_NSYS, then the newest].")

@@ -127,7 +127,7 @@ class ReaderAtHand:
 class NsysAtHand:
     """An nsys on this machine; ``fault`` says why it cannot be used, where it cannot."""
 
-    executable: str | None
+    executable: str
     version: str | None
     fault: str | None
 

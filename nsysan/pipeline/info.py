@@ -7,17 +7,19 @@ import platform
 from dataclasses import dataclass, replace
 from importlib import metadata
 from importlib.util import find_spec
+from itertools import starmap
 from pathlib import Path
 from shutil import which
 
 from nsysan import __version__
 from nsysan.ingest import readers
-from nsysan.ingest.nsys.installation import NsysInstallation, every_nsys
+from nsysan.ingest.nsys.installation import Version, every_nsys, shown_version
 from nsysan.ingest.reader import Reader
 from nsysan.ingest.reading import ReadOptions, survey_report
 from nsysan.model.contents import Contents, Installation, NsysAtHand, ReaderAtHand
 from nsysan.model.errors import MissingToolError
 from nsysan.model.registry import discover
+from nsysan.model.text import display_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ def inspect_installation(nsys: str | None = None) -> Installation:
         core_count=os.cpu_count() or 1,
         readers=tuple(_reader(reader) for reader in discover(readers, "READER", Reader)),
         numba_version=_version_of("numba"),
-        nsys=tuple(map(_nsys, every_nsys(nsys))),
+        nsys=tuple(starmap(_nsys, every_nsys(nsys))),
         has_nvidia_smi=which("nvidia-smi") is not None,
     )
 
@@ -64,7 +66,8 @@ def _version_of(distribution: str) -> str | None:
         return None
 
 
-def _nsys(answer: NsysInstallation | MissingToolError) -> NsysAtHand:
+def _nsys(executable: str, answer: Version | MissingToolError) -> NsysAtHand:
+    shown = display_text(executable)
     if isinstance(answer, MissingToolError):
-        return NsysAtHand(executable=None, version=None, fault=answer.message)
-    return NsysAtHand(answer.executable, answer.shown_version, fault=None)
+        return NsysAtHand(shown, version=None, fault=answer.message)
+    return NsysAtHand(shown, shown_version(answer), fault=None)

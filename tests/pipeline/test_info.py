@@ -80,8 +80,9 @@ def test_nothing_at_hand_is_no_failure(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_an_nsys_that_cannot_be_used_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NSYSAN_NSYS", str(tmp_path / "nsys"))
+    missing = str(tmp_path / "nsys")
+    monkeypatch.setenv("NSYSAN_NSYS", missing)
 
     (nsys,) = inspect_installation().nsys
 
-    assert nsys == NsysAtHand(None, None, f"{tmp_path / 'nsys'} is no program that can be run.")
+    assert nsys == NsysAtHand(missing, None, f"{missing} cannot be run: No such file or directory.")

@@ -72,21 +72,12 @@ def find_nsys(given: str | None) -> NsysInstallation | None:
     return _installation(executable, _version_of(executable))
 
 
-def every_nsys(given: str | None) -> tuple[NsysInstallation | MissingToolError, ...]:
-    """Each nsys that ``find_nsys`` chooses from, first what it takes, or why it cannot be used."""
+def every_nsys(given: str | None) -> list[tuple[str, Version | MissingToolError]]:
+    """Each executable that ``find_nsys`` chooses from with its version or why it cannot be used, the newest first."""
     named = given or os.environ.get(ENVIRONMENT_VARIABLE) or None
-    if named is None:
-        answers = [_answer(executable) for executable in _executables()]
-        return tuple(
-            sorted(
-                answers, key=lambda answer: answer.version if isinstance(answer, NsysInstallation) else (), reverse=True
-            )
-        )
-    try:
-        found = find_nsys(named)
-    except MissingToolError as failure:
-        return (failure,)
-    return () if found is None else (found,)
+    executables = _executables() if named is None else [shutil.which(named) or named]
+    answers = [(executable, _answer(executable)) for executable in executables]
+    return sorted(answers, key=lambda entry: () if isinstance(entry[1], Exception) else entry[1], reverse=True)
 
 
 def _newest(executables: Iterable[str]) -> NsysInstallation | None:
