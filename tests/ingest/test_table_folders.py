@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from nsysan.ingest.fingerprint import fingerprint_of
 from nsysan.model.tables import ABSENT, Table
@@ -105,6 +109,47 @@ def test_values_count_as_they_do_in_sqlite(tmp_path: Path, case: str, suffix: st
 
     assert (None if trace.kernels is None else rows(trace.kernels, "start_ns", "end_ns")) == times
     assert trace.unreadable_records == ({KERNEL: unreadable_count} if unreadable_count else {})
+
+
+int64s = st.integers(-(2**63), 2**63 - 1) | st.integers(0, 3)
+# a column of one type, as Arrow has it, and the values that Arrow and SQLite both can hold
+COLUMNS = st.one_of(
+    st.lists(st.none() | int64s, min_size=4, max_size=4).map(lambda values: pa.array(values, pa.int64())),
+    st.lists(st.none() | st.floats(-9, 9), min_size=4, max_size=4).map(lambda values: pa.array(values, pa.float64())),
+    st.lists(st.none() | st.text("aé0", max_size=2), min_size=4, max_size=4).map(
+        lambda values: pa.array(values, pa.string())
+    ),
+)
+TEXT_COLUMNS = COLUMNS.filter(lambda column: not pa.types.is_floating(column.type))
+EVENTS = st.fixed_dictionaries(
+    {"start": COLUMNS, "end": COLUMNS},
+    optional={"eventType": COLUMNS | st.just(pa.array([59, 75, 60, 59])), "text": TEXT_COLUMNS}
+    | dict.fromkeys(("textId", "globalTid", "domainId"), COLUMNS),
+)
+
+
+@in_both_formats
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(events=EVENTS, strings=COLUMNS)
+def test_both_forms_of_any_table_give_one_trace(
+    tmp_path: Path, suffix: str, events: dict[str, Any], strings: Any
+) -> None:
+    tables = {"NVTX_EVENTS": events, "StringIds": {"id": pa.array(range(4)), "value": strings}}
+    export, folder = tmp_path / "rank0.sqlite", tmp_path / "tables"
+    export.unlink(missing_ok=True)
+    folder.mkdir(exist_ok=True)
+    with closing(sqlite3.connect(export)) as connection, connection:
+        for name, columns in tables.items():
+            table_folders.write_table(folder / f"{name}{suffix}", pa.table(columns))
+            connection.execute(f"CREATE TABLE {name} ({', '.join(map(quoted, columns))})")
+            rows_of = zip(*(column.to_pylist() for column in columns.values()), strict=True)
+            connection.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})", rows_of)
+
+    assert comparable(read(folder)) == comparable(read(export))
+
+
+def quoted(column: str) -> str:
+    return f'"{column}"'
 
 
 @in_both_formats

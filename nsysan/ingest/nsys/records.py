@@ -52,8 +52,8 @@ class Records:
         """The records with their times counted from session start: without the shift that the exporter added."""
         if shift_ns == 0:
             return self
-        present = {field.name: getattr(self, field.name) for field in fields(self) if getattr(self, field.name)}
-        return replace(self, **{name: _moved(table, shift_ns) for name, table in present.items()})
+        kinds = {field.name: getattr(self, field.name) for field in fields(self)}
+        return replace(self, **{name: _moved(table, shift_ns) for name, table in kinds.items() if table is not None})
 
 
 def read_records(export: OpenExport) -> Records:
