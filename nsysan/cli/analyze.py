@@ -73,10 +73,10 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     force: bool,
     quiet: bool,
 ) -> int:
-    """Read Nsight Systems REPORTs (.sqlite, .nsys-rep, or a folder of them) and say where the GPUs' time went."""
+    """Say where the GPUs' time went in REPORTs: .sqlite, .nsys-rep, .pt.trace.json[.gz], or a folder of them."""
     from nsysan.attribution.window import WindowChoice
     from nsysan.pipeline.analyze import AnalyzeOptions, analyze
-    from nsysan.pipeline.inputs import expand_inputs
+    from nsysan.pipeline.inputs import expand_inputs, report_stem
 
     options = AnalyzeOptions(
         window=WindowChoice(from_ns, to_ns, nvtx_range),
@@ -86,7 +86,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
         keep_identity=keep_identity,
         nsys=nsys,
     )
-    page = output or (None if run_json else Path(f"{reports[0].absolute().stem}.nsysan.html"))
+    page = output or (None if run_json else Path(f"{report_stem(reports[0].absolute())}.nsysan.html"))
     outputs = _Outputs(page, run_json, force, quiet)
     files = expand_inputs(reports)
     progress = _show_progress if sys.stderr.isatty() and not quiet else None
