@@ -15,7 +15,10 @@ _CHUNK_BYTES = 1 << 20
 _LONGEST_VALUE = 32 << 20
 """In characters; the longest that a trace needs is a few thousand."""
 _SPACE = re.compile(r"[ \t\r\n]*")
-_AFTER_A_VALUE = frozenset(" \t\r\n,:]}")
+_AFTER_A_NUMBER = frozenset(" \t\r\n,]}")
+_BRACKETS_AND_QUOTE = frozenset(']}"')
+_CUT_TOKEN = re.compile(r"\\?[\w.+-]{0,12}")
+"""What is left of an escape, a constant or a number, or nothing where something had to come."""
 
 
 def _no_number(_constant: str) -> None:
@@ -48,9 +51,9 @@ class JsonStream:
         if self._next_is("}"):
             return
         while True:
-            key = self.value()
-            if not isinstance(key, str):
+            if self.peek() not in {'"', ""}:
                 raise self._damaged("a key is no text")
+            key = self.value()
             self._expect(":")
             yield key
             if self._next_is("}"):
@@ -79,8 +82,7 @@ class JsonStream:
             except ValueError as error:
                 self._or_read_on(error)
                 continue
-            # a number may go on in what has not been read yet
-            if end < len(self._text) and self._text[end] in _AFTER_A_VALUE:
+            if self._is_whole(end):
                 self._position = end
                 return value
             self._or_read_on(None)
@@ -101,6 +103,12 @@ class JsonStream:
         if self.peek():
             raise self._damaged("there is more after its end")
 
+    def _is_whole(self, end: int) -> bool:
+        """Whether a value that seems to end there does: a number may go on in what has not been read yet."""
+        return self._text[end - 1] in _BRACKETS_AND_QUOTE or (
+            end < len(self._text) and self._text[end] in _AFTER_A_NUMBER
+        )
+
     def _next_is(self, mark: str) -> bool:
         if self.peek() != mark:
             return False
@@ -120,10 +128,11 @@ class JsonStream:
         self._read_on()
 
     def _broke_at_the_end(self, error: ValueError) -> bool:
-        """Whether the text just stops: inside a string, or with nothing left where something had to come."""
+        """Whether the text just stops: inside a string, or inside or before what had to come."""
         if not isinstance(error, json.JSONDecodeError):
             return False
-        return error.msg.startswith("Unterminated string") or not self._text[error.pos :].strip()
+        rest = self._text[error.pos :].strip()
+        return error.msg.startswith("Unterminated string") or _CUT_TOKEN.fullmatch(rest) is not None
 
     def _read_on(self) -> None:
         rest = self._text[self._position :]

@@ -19,7 +19,7 @@ _BEGIN = re.compile(rb"\s*\{")
 _FIRST_KEYS = re.compile(rb'"(?:schemaVersion|traceEvents)"\s*:')
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _HEAD_BYTES = 4096
-_FREE_BYTES = 256 << 20
+_FREE_BYTES = 64 << 20
 _HIGHEST_RATIO = 200
 """Traces shrink to a tenth or twentieth; what expands to much more than that is made to exhaust its reader."""
 

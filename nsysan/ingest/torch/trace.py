@@ -88,7 +88,7 @@ def _read_members(stream: JsonStream, events: Events, shown_name: str) -> Header
             value = stream.value()
             members |= {key: value} if key in KEYS else {}
             continue
-        if has_events or stream.peek() != "[":
+        if has_events or stream.peek() not in {"[", ""}:
             what = "has two lists of events" if has_events else "holds something else than a list of events"
             raise InputError(f"{shown_name} {what} under {_EVENTS}.", RECORD_AGAIN)
         has_events = True
