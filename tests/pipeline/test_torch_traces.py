@@ -25,6 +25,7 @@ from nsysan.analysis.registry import result_types
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.run_json import encode_run, run_schema
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
+from nsysan.report.renderers import renderers
 from tests.ingest.reading import rows
 from tests.runs import result_of
 
@@ -121,6 +122,7 @@ def test_both_ranks_make_a_run_that_knows_them() -> None:
     assert {gpu.name for gpu in result_of(run, GpuTime).gpus} == {"Tesla V100-PCIE-32GB"}
     assert [(device.pid, device.device_id) for device in result_of(run, GpuTime).devices] == [(1375, 0), (1376, 1)]
     assert not run.reports[0].unreadable_records
+    assert "in a trace viewer" in renderers()["text"].render(run)
     # "Memcpy DtoD", "DtoH" and "HtoD" of both ranks, counted with grep
     assert sum(row.count for row in result_of(run, CopySummary).copies) == 2 * 28
 
