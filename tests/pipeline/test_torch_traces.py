@@ -108,6 +108,29 @@ def test_the_partition_is_that_of_the_json(path: Path) -> None:
     assert found == _swept(path)
 
 
+# What HTA 0.5.0 prints with HTA_DISABLE_NS_ROUNDING=1, in us: get_temporal_breakdown (idle, compute, all other
+# kernels and copies, window), and comp_comm_overlap_pctg of get_comm_comp_overlap. Its floats err by less than a ns.
+HTA = [
+    (59_931.574504, 1_085.518, 248.313656, 61_265.406160, 38.9),
+    (9_152.411809, 840.567, 48_330.647000, 58_323.625809, 0.3),
+]
+
+
+def test_hta_finds_the_same_without_its_rounding() -> None:
+    times = [gpu.time for gpu in result_of(analyze(RANKS, AnalyzeOptions()), GpuTime).gpus]
+
+    for time, (idle_us, compute_us, other_us, window_us, overlap_percent) in zip(times, HTA, strict=True):
+        communication_ns = time.overlapped_ns + time.exposed_communication_ns
+        found = (
+            time.idle_ns,
+            time.compute_only_ns + time.overlapped_ns,
+            time.exposed_communication_ns + time.exposed_copy_ns,
+            time.window_ns,
+        )
+        assert found == pytest.approx([us * 1000 for us in (idle_us, compute_us, other_us, window_us)], abs=1)
+        assert round(time.overlapped_ns / communication_ns * 100, 2) == overlap_percent
+
+
 def test_both_ranks_make_a_run_that_knows_them() -> None:
     run = analyze(RANKS, AnalyzeOptions())
 
@@ -122,6 +145,7 @@ def test_both_ranks_make_a_run_that_knows_them() -> None:
     assert {gpu.name for gpu in result_of(run, GpuTime).gpus} == {"Tesla V100-PCIE-32GB"}
     assert [(device.pid, device.device_id) for device in result_of(run, GpuTime).devices] == [(1375, 0), (1376, 1)]
     assert not run.reports[0].unreadable_records
+    assert [note.id for note in run.notes] == ["gpus_not_matched"]
     assert "in a trace viewer" in renderers()["text"].render(run)
     # "Memcpy DtoD", "DtoH" and "HtoD" of both ranks, counted with grep
     assert sum(row.count for row in result_of(run, CopySummary).copies) == 2 * 28
