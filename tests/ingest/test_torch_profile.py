@@ -109,6 +109,13 @@ def test_what_it_does_not_say_is_unknown(tmp_path: Path) -> None:
     assert (trace.gpus, trace.rank, trace.world_size, trace.session_start_utc_ns) == ((), None, None, None)
 
 
+@pytest.mark.parametrize("base_time_ns", [-5, 1 << 62, 10**30])
+def test_a_base_that_no_time_counts_from(tmp_path: Path, base_time_ns: int) -> None:
+    trace = read(written(tmp_path, annotation(1000, 5), baseTimeNanoseconds=base_time_ns))
+
+    assert trace.session_start_utc_ns is None
+
+
 def test_times_of_older_traces_count_from_1970(tmp_path: Path) -> None:
     trace = read(written(tmp_path, annotation(1_719_853_884_000_123, 5)))
 
@@ -142,6 +149,7 @@ def test_where_only_the_gpu_is_traced_the_label_names_the_process(tmp_path: Path
         {"ts": float("nan")},
         {"ts": float("inf")},
         {"ts": 10**30},
+        {"ts": 4 * 10**15, "dur": 4 * 10**15},
         {"ts": [5]},
         {"ph": "B"},
         {"args": None, "pid": "GPU"},

@@ -20,6 +20,14 @@ OPERATOR_DOMAIN, ANNOTATION_DOMAIN = 1, 2
 DOMAIN_NAMES = {OPERATOR_DOMAIN: "cpu_op", ANNOTATION_DOMAIN: "user_annotation"}
 """Operators and annotations are ranges of two domains, called as Kineto calls these events."""
 
+_OLDER_NAMES = {
+    "Kernel": "kernel",
+    "Memcpy": "gpu_memcpy",
+    "Memset": "gpu_memset",
+    "Runtime": "cuda_runtime",
+    "Operator": "cpu_op",
+}
+"""What the first releases of the profiler called the same categories."""
 _DEEPEST_SHAPE = 3
 """A shape, a list of shapes, a list of such lists: an operator's inputs nest no deeper."""
 
@@ -48,9 +56,6 @@ class Events:
             "user_annotation": self._add_annotation,
             "Trace": self._add_mark,
         }
-        # as they were called up to PyTorch 1.12
-        older = {"Kernel": "kernel", "Memcpy": "gpu_memcpy", "Memset": "gpu_memset"}
-        self._older = {**older, "Runtime": "cuda_runtime", "Operator": "cpu_op"}
 
     def add(self, event: object) -> None:
         """Keep what the event records, if it is of a kind that is kept."""
@@ -61,7 +66,7 @@ class Events:
         if not isinstance(category, str):
             self._add_label(event)
             return
-        category = self._older.get(category, category)
+        category = _OLDER_NAMES.get(category, category)
         adder = self._adders.get(category)
         if adder is None:
             return

@@ -25,10 +25,11 @@ class Header:
     base_time_ns: int | None
 
     def utc_ns(self, time_ns: int) -> int | None:
-        """A time of the trace as ns since 1970; None where it does not tell what it counts from."""
+        """A time of the trace as ns since 1970; None where it does not tell what it counts from, or tells nonsense."""
         if time_ns >= _EARLIEST_EPOCH_NS:
             return time_ns
-        return None if self.base_time_ns is None else self.base_time_ns + time_ns
+        since_1970_ns = -1 if self.base_time_ns is None else self.base_time_ns + time_ns
+        return since_1970_ns if 0 <= since_1970_ns < _LARGEST_COUNT else None
 
 
 def read_header(members: Mapping[str, object]) -> Header:

@@ -90,8 +90,8 @@ class JsonStream:
     def peek(self) -> str:
         """The next character that is no white space, which stays; none at the end."""
         while True:
-            match = _SPACE.match(self._text, self._position)
-            self._position = match.end() if match else self._position
+            if match := _SPACE.match(self._text, self._position):
+                self._position = match.end()
             if self._position < len(self._text):
                 return self._text[self._position]
             if self._at_end:

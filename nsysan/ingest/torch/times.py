@@ -25,9 +25,7 @@ def nanoseconds(microseconds: object) -> int:
         time_ns = int(whole + fraction.ljust(_NS_DIGITS, b"0")) if plain else _rounded(microseconds.decode())
     else:
         raise ValueError("a time is no number")
-    if not -LATEST_NS < time_ns < LATEST_NS:
-        raise ValueError("a time is out of range")
-    return time_ns
+    return _in_range(time_ns)
 
 
 def start_and_end_ns(event: Mapping[str, object]) -> tuple[int, int]:
@@ -35,7 +33,13 @@ def start_and_end_ns(event: Mapping[str, object]) -> tuple[int, int]:
     if event.get("ph") != "X":
         raise ValueError("not a complete event")
     start_ns = nanoseconds(event.get("ts"))
-    return start_ns, start_ns + nanoseconds(event.get("dur"))
+    return start_ns, _in_range(start_ns + nanoseconds(event.get("dur")))
+
+
+def _in_range(time_ns: int) -> int:
+    if not -LATEST_NS < time_ns < LATEST_NS:
+        raise ValueError("a time is out of range")
+    return time_ns
 
 
 def _rounded(text: str) -> int:
