@@ -9,6 +9,10 @@ from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.job import Job
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.units import format_fraction
+
+OPAQUE_FROM_FRAC = 0.02
+"""From this share of the window on, whole graphs leave open how busy computing was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +50,16 @@ def compute_baseline(_job: Job, results: ResultSet) -> Baseline | Skipped:
         "data_wait_ns_per_step": no_steps,
         "peak_memory_bytes": "needs memory events, which this version of nsysan does not read yet",
     }
-    figures = dict.fromkeys(unknown)
-    return Baseline(
-        BaselineFigures(compute_busy_frac=gpu_time.job.compute_busy_frac.mean_frac, unknown=unknown, **figures)
-    )
+    busy_frac: float | None = gpu_time.job.compute_busy_frac.mean_frac
+    graph_frac = gpu_time.job.time.opaque_graph.mean_frac
+    if graph_frac >= OPAQUE_FROM_FRAC:
+        busy_frac = None
+        unknown["compute_busy_frac"] = (
+            f"{format_fraction(graph_frac)} of the window passes inside CUDA graphs whose kernels were not recorded; "
+            "record with --cuda-graph-trace=node"
+        )
+    nothing = dict.fromkeys(key for key in unknown if key != "compute_busy_frac")
+    return Baseline(BaselineFigures(compute_busy_frac=busy_frac, unknown=unknown, **nothing))
 
 
 ANALYSIS = Analysis(Baseline, compute_baseline, needs=(GpuTime,))

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from nsysan.analysis.duration_groups import DurationGroup, Durations, group_durations, windowed_durations
+from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.activities import SOURCES, between_devices
 from nsysan.attribution.job import Gpu, Job
@@ -73,11 +74,15 @@ class CopySummary:
 
 
 def compute_copy_summary(job: Job, _results: ResultSet) -> CopySummary | Skipped:
-    """The copies and memsets of the job's windows; skipped where the trace holds neither table."""
-    if all(trace.copies is None and trace.memsets is None for trace in job.traces):
-        return Skipped(
-            CopySummary.id, "the trace holds no readable memory copies", "Record them: nsys profile -t cuda,nvtx ..."
-        )
+    """The copies and memsets of the job's windows; skipped where no GPU work was recorded, or none can be used.
+
+    nsys writes a table only where there are rows, and records copies with kernels: GPU work without copies had none.
+    """
+    if not job.gpus:
+        return no_gpu_work(CopySummary.id, job)
+    missing = all(trace.copies is None and trace.memsets is None for trace in job.traces)
+    if missing and any(trace.unreadable_records for trace in job.traces):
+        return Skipped(CopySummary.id, "no record of a copy can be used; the notes say why", None)
     records = _Records.concatenate([piece for row, gpu in enumerate(job.gpus) for piece in _records_of(job, gpu, row)])
     rows = (_row(group, records, job.gpus) for group in group_durations(records))
     return CopySummary(tuple(sorted(rows, key=lambda row: (-row.total_ns, str(row)))))

@@ -22,9 +22,10 @@ class GpuTimes:
     """A physical GPU or MIG instance: the partition of the union over all processes that used it.
 
     ``compute_busy_frac`` = |C + F| / window. ``device_active_frac`` = 1 - idle / window, what nvidia-smi would
-    call utilisation. ``overlap_frac`` = a / (a + exposed_communication) with a = |(C & N) - F|, null when 0/0.
-    ``exposed_communication_max_ns`` = |N - (C + F)|: more than the part where communication ran beside an opaque
-    graph. ``work_ns`` sums the activities' durations inside the window, overlaps counted repeatedly: a volume, no time.
+    call utilisation. ``overlap_frac`` = a / (a + exposed_communication) with a = |(C & N) - F|, null when 0/0
+    and where communication ran beside an opaque graph, which may have hidden it or not: then the part is the least that
+    was exposed, and ``exposed_communication_max_ns`` = |N - (C + F)| the most. ``work_ns`` sums the activities'
+    durations inside the window, overlaps counted repeatedly: a volume, no time.
     """
 
     id: str
@@ -47,8 +48,8 @@ class GpuTimes:
 class DeviceTimes:
     """A GPU as one process saw it; ``report`` is an index into ``reports``, ``gpu`` an id of ``gpus``.
 
-    ``lead_idle_ns`` and ``trail_idle_ns`` are the capture before and after the window, null where the capture's
-    length is unknown. ``excluded_records`` counts records that were left out, by why.
+    ``lead_idle_ns`` and ``trail_idle_ns`` are the idle of the capture before and after the window, null where the
+    capture's length is unknown. ``excluded_records`` counts records that were left out, by why.
     """
 
     id: str
@@ -77,6 +78,24 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
+class PartSpreads:
+    """The spread of each part's share."""
+
+    compute_only: Spread
+    overlapped: Spread
+    fused: Spread
+    opaque_graph: Spread
+    exposed_communication: Spread
+    exposed_copy: Spread
+    idle: Spread
+
+    def of(self, part: Part) -> Spread:
+        """The spread of one part's share."""
+        spread: Spread = getattr(self, part.value)
+        return spread
+
+
+@dataclass(frozen=True, slots=True)
 class JobTimes:
     """The same parts over all GPUs, as shares of each GPU's window.
 
@@ -85,7 +104,7 @@ class JobTimes:
     """
 
     gpu_count: int
-    time: dict[str, Spread]
+    time: PartSpreads
     compute_busy_frac: Spread
     device_active_frac: Spread
 
@@ -127,7 +146,8 @@ def _gpu_times(gpu: Gpu) -> GpuTimes:
     gaps = occupancy.idle()
     busy_ns = occupancy.time_where(states_with(Activity.COMPUTE) | states_with(Activity.FUSED))
     hidden_ns = occupancy.time_where(states_with(Activity.COMPUTE | Activity.COMMUNICATION, Activity.FUSED))
-    unhidden = states_with(Activity.COMMUNICATION, Activity.COMPUTE | Activity.FUSED)
+    exposed_ns = time.exposed_communication_ns
+    at_most_ns = occupancy.time_where(states_with(Activity.COMMUNICATION, Activity.COMPUTE | Activity.FUSED))
     return GpuTimes(
         id=gpu.id,
         name=None if gpu.identity.name is None else display_text(gpu.identity.name),
@@ -138,8 +158,8 @@ def _gpu_times(gpu: Gpu) -> GpuTimes:
         time=time,
         compute_busy_frac=_fraction(busy_ns, occupancy.window_ns),
         device_active_frac=_fraction(occupancy.window_ns - time.idle_ns, occupancy.window_ns),
-        overlap_frac=_fraction(hidden_ns, hidden_ns + time.exposed_communication_ns),
-        exposed_communication_max_ns=occupancy.time_where(unhidden),
+        overlap_frac=_fraction(hidden_ns, hidden_ns + exposed_ns) if at_most_ns == exposed_ns else None,
+        exposed_communication_max_ns=at_most_ns,
         work_ns=work_inside(gpu.activities, gpu.window_ns),
         idle_gap_count=len(gaps),
         longest_idle_gap_ns=int(gaps.durations_ns.max(initial=0)),
@@ -192,7 +212,9 @@ def _job_times(gpus: Sequence[GpuTimes]) -> JobTimes:
     }
     busy = [gpu.compute_busy_frac for gpu in judged if gpu.compute_busy_frac is not None]
     active = [gpu.device_active_frac for gpu in judged if gpu.device_active_frac is not None]
-    return JobTimes(len(gpus), parts, _spread(ids, busy, healthy=True), _spread(ids, active, healthy=True))
+    return JobTimes(
+        len(gpus), PartSpreads(**parts), _spread(ids, busy, healthy=True), _spread(ids, active, healthy=True)
+    )
 
 
 def _spread(ids: Sequence[str], fractions: Sequence[float], *, healthy: bool) -> Spread:

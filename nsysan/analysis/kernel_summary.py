@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from nsysan.analysis.duration_groups import DurationGroup, Durations, group_durations, windowed_durations
+from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.job import Job
@@ -74,11 +75,15 @@ class KernelSummary:
 
 
 def compute_kernel_summary(job: Job, _results: ResultSet) -> KernelSummary | Skipped:
-    """The kernels of the job's windows; skipped where none was recorded."""
+    """The kernels of the job's windows; skipped where kernels were not recorded one by one, or cannot be used."""
+    if not job.gpus:
+        return no_gpu_work(KernelSummary.id, job)
     if all(trace.kernels is None for trace in job.traces):
-        return Skipped(
-            KernelSummary.id, "the trace holds no readable kernels", "Record them: nsys profile -t cuda,nvtx ..."
-        )
+        if any(trace.graph_launches for trace in job.traces):
+            reason, recapture = "CUDA graphs were recorded whole, without their kernels", "--cuda-graph-trace=node"
+            return Skipped(KernelSummary.id, reason, f"Record with {recapture}.")
+        if any(trace.unreadable_records for trace in job.traces):
+            return Skipped(KernelSummary.id, "no record of a kernel can be used; the notes say why", None)
     durations, names = _kernel_durations(job)
     work_ns = int(durations.inside_ns.sum())
     groups = sorted(group_durations(durations), key=lambda group: (-group.total_ns, names[group.key]))

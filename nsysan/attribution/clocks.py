@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nsysan.attribution.activities import Activities
+from nsysan.attribution.activities import IMPOSSIBLE_NS, Activities
 from nsysan.model.trace import Trace
 
 
@@ -14,7 +14,8 @@ class Clock:
     """A report's session on the axis of the first report: when it begins and how long the capture lasts.
 
     ``offset_ns`` is what to add to the report's times, by the sessions' starts in UTC; it is good to the hosts' clock
-    error only, one to tens of ms between machines. Either is null where the report does not tell it.
+    error only, one to tens of ms between machines. Either is null where the report does not tell it, the offset also
+    for a session more than ten days away, which shares no time with the first.
     """
 
     offset_ns: int | None
@@ -28,18 +29,27 @@ class Clock:
             self.offset_ns < other.offset_ns + other.capture_ns and other.offset_ns < self.offset_ns + self.capture_ns
         )
 
+    def shift_to(self, other: Clock) -> int:
+        """What to add to times of this clock to have them on the other; 0 where that is unknown."""
+        if self.offset_ns is None or other.offset_ns is None:
+            return 0
+        return self.offset_ns - other.offset_ns
+
 
 def clocks_of(traces: Sequence[Trace]) -> list[Clock]:
     """The clock of each trace; the first one's offset is 0."""
     starts = [trace.session_start_utc_ns for trace in traces]
-    offsets = [None if start is None or starts[0] is None else start - starts[0] for start in starts]
-    return [Clock(offset, trace.capture_ns) for offset, trace in zip([0, *offsets[1:]], traces, strict=True)]
+    offsets = [_offset(starts[0], start) for start in starts[1:]]
+    return [Clock(offset, trace.capture_ns) for offset, trace in zip([0, *offsets][: len(traces)], traces, strict=True)]
 
 
-def shifted(activities: Activities, own: Clock, target: Clock) -> Activities:
-    """The activities with their times moved from one clock to another; as they are where the shift is unknown."""
-    if own is target or own.offset_ns is None or target.offset_ns is None:
-        return activities
-    shift_ns = own.offset_ns - target.offset_ns
+def _offset(first_utc_ns: int | None, utc_ns: int | None) -> int | None:
+    if first_utc_ns is None or utc_ns is None or abs(utc_ns - first_utc_ns) > IMPOSSIBLE_NS:
+        return None
+    return utc_ns - first_utc_ns
+
+
+def shifted(activities: Activities, shift_ns: int) -> Activities:
+    """The activities with their times moved."""
     moved = {"start_ns": activities.start_ns + shift_ns, "end_ns": activities.end_ns + shift_ns}
     return Activities(**{**activities.columns(), **moved})

@@ -113,10 +113,14 @@ def _build_gpu(
     gpu_id: str, group: Sequence[FoundDevice], bounds: Sequence[WindowChoice], clocks: Sequence[Clock]
 ) -> Gpu:
     first = group[0]
-    pieces = [shifted(device.work.activities, clocks[device.report], clocks[first.report]) for device in group]
+    pieces = [shifted(device.work.activities, clocks[device.report].shift_to(clocks[first.report])) for device in group]
     activities = in_order(Activities.concatenate(pieces))
-    devices = tuple(_build_device(device, gpu_id, bounds[device.report]) for device in group)
-    window_ns = window_over(activities, bounds[first.report])
+    own_bounds = bounds[first.report]
+    window_ns = window_over(activities, own_bounds)
+    devices = tuple(
+        _build_device(device, gpu_id, own_bounds.moved(clocks[first.report].shift_to(clocks[device.report])))
+        for device in group
+    )
     return Gpu(gpu_id, first.identity, devices, activities, occupancy_of(activities, window_ns))
 
 
@@ -144,15 +148,13 @@ def _choose(gpus: list[Gpu], wanted: str | None) -> list[Gpu]:
     return chosen
 
 
-def _refuse_empty_window(gpus: Iterable[Gpu]) -> None:
-    spans = []
-    for gpu in gpus:
-        start_ns, end_ns = gpu.window_ns
-        inside = (gpu.activities.end_ns > start_ns) & (gpu.activities.start_ns < end_ns)
-        if inside.any():
-            return
-        spans.append((int(gpu.activities.start_ns.min()), int(gpu.activities.end_ns.max())))
-    if spans:
+def _refuse_empty_window(gpus: Sequence[Gpu]) -> None:
+    spans = [(int(gpu.activities.start_ns.min()), int(gpu.activities.end_ns.max())) for gpu in gpus]
+    windows = [gpu.window_ns for gpu in gpus]
+    # a window in a gap is all idle, which is an answer; one before or after all work is a mistake
+    if spans and not any(
+        begin < last and first < end for (begin, end), (first, last) in zip(windows, spans, strict=True)
+    ):
         first, last = format_timestamp(min(spans)[0]), format_timestamp(max(end for _, end in spans))
         raise UsageError("No GPU work lies in the window asked for.", f"There is GPU work from {first} to {last}.")
 

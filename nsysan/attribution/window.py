@@ -40,12 +40,17 @@ class WindowChoice:
                 "Give --from a time before --to.",
             )
 
+    def moved(self, shift_ns: int) -> WindowChoice:
+        """The same bounds on a clock that reads ``shift_ns`` more."""
+        from_ns = None if self.from_ns is None else self.from_ns + shift_ns
+        return WindowChoice(from_ns, None if self.to_ns is None else self.to_ns + shift_ns)
+
 
 def bounds_of(choice: WindowChoice, trace: Trace) -> WindowChoice:
     """The choice as times of this trace: its NVTX range resolved, its ends inside the capture where that is known.
 
-    NAME alone spans from the first begin to the last end of its ranges; /INDEX picks one of them, counted from 0 in
-    order of begin. Raises UsageError where the trace holds no such range, or the capture nothing of the window.
+    NAME alone spans from the first begin to the last end of its ranges; /INDEX picks one of each process, counted from
+    0 in order of begin. Raises UsageError where the trace holds no such range, or the capture nothing of the window.
     """
     if choice.nvtx_range is not None:
         return WindowChoice(*_range_span(choice.nvtx_range, trace))
@@ -72,7 +77,7 @@ def _range_span(spelling: str, trace: Trace) -> tuple[int, int]:
     if not len(matches):
         raise UsageError(
             f"{trace.name} holds no NVTX range {display_text(spelling)!r}.",
-            f"Most frequent ranges here: {', '.join(_frequent_names(ranges, trace))}.",
+            f"Most frequent ranges here, with their number: {'; '.join(_frequent_names(ranges, trace))}.",
         )
     capture_end_ns = max(int(ranges.start_ns.max()), int(ranges.end_ns.max()), trace.capture_ns or 0)
     ends_ns = np.where(matches.end_ns == ABSENT, capture_end_ns, matches.end_ns)
@@ -80,7 +85,7 @@ def _range_span(spelling: str, trace: Trace) -> tuple[int, int]:
 
 
 def _matching(ranges: NvtxRanges, trace: Trace, spelling: str) -> NvtxRanges:
-    """The ranges of that spelling in order of begin; a name that holds ``@`` or ``/`` itself is tried whole first."""
+    """The ranges of that spelling; a name that holds ``@`` or ``/`` itself is tried whole first."""
     whole = _named(ranges, trace, spelling)
     if whole.any():
         return ranges.take(whole)
@@ -91,11 +96,15 @@ def _matching(ranges: NvtxRanges, trace: Trace, spelling: str) -> NvtxRanges:
     if parts["domain"] is not None:
         named &= _in_domain(ranges, trace, parts["domain"])
     found = ranges.take(named)
-    found = found.take(np.lexsort((found.end_ns, found.start_ns)))
-    if parts["index"] is None:
-        return found
-    index = int(parts["index"])
-    return found.take(np.arange(index, min(index + 1, len(found))))
+    return found if parts["index"] is None else _numbered(found, int(parts["index"]))
+
+
+def _numbered(ranges: NvtxRanges, index: int) -> NvtxRanges:
+    """Of each process the range of that number in order of begin, counted from 0."""
+    processes = ranges.global_tid & PROCESS_BITS
+    ordered = ranges.take(np.lexsort((ranges.end_ns, ranges.start_ns, processes)))
+    _, heads, counts = np.unique(ordered.global_tid & PROCESS_BITS, return_index=True, return_counts=True)
+    return ordered.take(heads[counts > index] + index)
 
 
 def _named(ranges: NvtxRanges, trace: Trace, name: str) -> BoolArray:
@@ -114,4 +123,4 @@ def _in_domain(ranges: NvtxRanges, trace: Trace, domain: str) -> BoolArray:
 def _frequent_names(ranges: NvtxRanges, trace: Trace) -> list[str]:
     counts = Counter(trace.text(name_id) for name_id in ranges.name_id.tolist())
     ordered = sorted(counts, key=lambda name: (-counts[name], name))
-    return [display_text(name) for name in ordered[:LISTED_NAMES]]
+    return [f"{display_text(name)} ({counts[name]})" for name in ordered[:LISTED_NAMES]]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nsysan.cli.outputs import write_all
+from nsysan.cli.paths import path_argument
 from nsysan.cli.times import session_time
 from nsysan.model.errors import UndecidableError, UsageError
 from nsysan.model.text import visible_text
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 STDOUT = Path("-")
 EXIT_FINDING = 1
-PATH = click.Path(path_type=Path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,17 @@ class _Outputs:
 
 
 @click.command("analyze", short_help="Account for every nanosecond of every GPU.")
-@click.argument("reports", metavar="REPORT...", nargs=-1, required=True, type=PATH)
-@click.option("-o", "--output", type=PATH, help="The page [default: REPORT.nsysan.html in this folder].")
-@click.option("--json", "run_json", type=PATH, help="Write run.json (- for stdout); then no page, unless -o.")
+@click.argument("reports", metavar="REPORT...", nargs=-1, required=True, type=path_argument)
+@click.option(
+    "-o", "--output", metavar="FILE", type=path_argument, help="The page [default: REPORT.nsysan.html in this folder]."
+)
+@click.option(
+    "--json",
+    "run_json",
+    metavar="FILE",
+    type=path_argument,
+    help="Write run.json (- for stdout); then no page, unless -o.",
+)
 @click.option(
     "--from", "from_ns", metavar="TIME", type=session_time, help="Begin of the window: 12.5s, 800ms, 30us, 1500ns."
 )
@@ -78,6 +86,8 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     from nsysan.pipeline.analyze import AnalyzeOptions, analyze
     from nsysan.pipeline.inputs import expand_inputs, report_stem
 
+    if fail_on is not None and only:
+        raise UsageError("--fail-on judges all analyses, so --only would hide findings.", "Leave out one of them.")
     options = AnalyzeOptions(
         window=WindowChoice(from_ns, to_ns, nvtx_range),
         gpu=gpu,
@@ -86,10 +96,10 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
         keep_identity=keep_identity,
         nsys=nsys,
     )
-    page = output or (None if run_json else Path(f"{report_stem(reports[0].absolute())}.nsysan.html"))
+    page = output or (None if run_json else Path(f"{report_stem(reports[0])}.nsysan.html"))
     outputs = _Outputs(page, run_json, force, quiet)
     files = expand_inputs(reports)
-    progress = _show_progress if sys.stderr.isatty() and not quiet else None
+    progress = _show_progress if sys.stderr is not None and sys.stderr.isatty() and not quiet else None
     run = analyze(files, options, progress)
     _deliver(run, outputs, files)
     return 0 if fail_on is None else _judge(run, Severity(fail_on))

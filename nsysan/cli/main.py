@@ -21,6 +21,7 @@ EXIT_USAGE = 2
 EXIT_BUG = 4
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
+EXIT_BROKEN_PIPE = 141
 DEBUG_VARIABLE = "NSYSAN_DEBUG"
 
 
@@ -28,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """The exit code: 0 fine, 1 a finding, 2 usage or input, 3 environment, 4 a bug, 5 could not judge."""
     try:
         with _unwinding_on_termination():
-            return command_line().main(args=argv, prog_name="nsysan", standalone_mode=False) or 0
+            return _run(sys.argv[1:] if argv is None else list(argv))
     except click.ClickException as error:
         error.show()
         return EXIT_USAGE
@@ -38,10 +39,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort, _Terminated) as end:
         _complain("Interrupted; nothing was written.", "")
         return EXIT_TERMINATED if isinstance(end, _Terminated) else EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # the reader of our output has left: not an error, and Python must not complain while it shuts down
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except Exception as error:
         if os.environ.get(DEBUG_VARIABLE):
             raise
@@ -50,6 +47,37 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"Please report it with the output of the same command after: export {DEBUG_VARIABLE}=1",
         )
         return EXIT_BUG
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        with command_line().make_context("nsysan", arguments) as context:
+            code: int | None = context.command.invoke(context)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        return _give_up_output(error)
+    return code or 0
+
+
+def _give_up_output(error: OSError) -> int:
+    """The exit code where standard output takes no more; what is left in its buffer is dropped without complaint."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return EXIT_BROKEN_PIPE
+    raise StandardOutputError(
+        f"Cannot write to standard output: {error.strerror}.", "Send it elsewhere, or make room."
+    ) from error
+
+
+class StandardOutputError(NsysanError):
+    """Standard output takes nothing more, for a reason other than that its reader has left."""
+
+    exit_code = 3
 
 
 class _Terminated(BaseException):
@@ -62,12 +90,13 @@ def _terminate(_number: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def _unwinding_on_termination() -> Iterator[None]:
-    """Let SIGTERM unwind the stack, so that temporary folders and half-written files go with it."""
-    previous = signal.signal(signal.SIGTERM, _terminate)
+    """Let SIGTERM and SIGHUP unwind the stack, so that temporary folders and half-written files go with it."""
+    previous = {number: signal.signal(number, _terminate) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def command_line() -> click.Group:

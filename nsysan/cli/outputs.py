@@ -12,8 +12,8 @@ from nsysan.model.errors import UsageError
 from nsysan.model.text import visible_text
 
 RECOGNISED_BYTES = 4096
-OWN_MARKS = (b'<meta name="generator" content="nsysan', b'"nsysan_version":')
-"""What the first bytes of a page, and of a ``run.json``, hold."""
+OWN_MARKS = (b'<meta name="generator" content="nsysan', b'"nsysan_version":', b"Written by nsysan ")
+"""What the first bytes of a page and of a ``run.json``, and the last of a text, hold."""
 
 
 def write_all(contents: Mapping[Path, bytes], *, force: bool, inputs: Collection[Path]) -> None:
@@ -58,7 +58,9 @@ def _check(path: Path, *, force: bool, inputs: Collection[Path]) -> None:
 def _is_own(path: Path) -> bool:
     with path.open("rb") as file:
         head = file.read(RECOGNISED_BYTES)
-    return any(mark in head for mark in OWN_MARKS)
+        file.seek(max(path.stat().st_size - RECOGNISED_BYTES, 0))
+        tail = file.read()
+    return any(mark in head or mark in tail for mark in OWN_MARKS)
 
 
 @contextmanager

@@ -7,17 +7,24 @@ from pathlib import Path
 import click
 
 from nsysan.cli.outputs import write_all
+from nsysan.cli.paths import path_argument
 from nsysan.model.errors import InputError
 from nsysan.model.text import visible_text
 from nsysan.report.renderers import renderer_ids
 
-PATH = click.Path(path_type=Path)
+LARGEST_RUN_BYTES = 1 << 28
 _HINT = "Make it with: nsysan analyze REPORT --json run.json"
 
 
 @click.command("report", short_help="Draw a saved run.json again.")
-@click.argument("run_json", type=PATH)
-@click.option("-o", "--output", type=PATH, help="The file to write [default: RUN_JSON.nsysan.html in this folder].")
+@click.argument("run_json", type=path_argument)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=path_argument,
+    help="Where to [default: RUN_JSON.nsysan.html in this folder].",
+)
 @click.option("--format", "format_id", type=click.Choice(renderer_ids()), default="html", show_default=True)
 @click.option("--force", is_flag=True, help="Replace an output file that nsysan did not write.")
 def report_command(*, run_json: Path, output: Path | None, format_id: str, force: bool) -> None:
@@ -26,8 +33,13 @@ def report_command(*, run_json: Path, output: Path | None, format_id: str, force
     from nsysan.model.run_json import decode_run
     from nsysan.report.renderers import renderers
 
-    renderer = renderers()[format_id]
-    drawn = renderer.render(decode_run(_read(run_json), result_types()))
+    renderer, run = renderers()[format_id], decode_run(_read(run_json), result_types())
+    try:
+        drawn = renderer.render(run)
+    except (LookupError, ValueError, ArithmeticError) as error:
+        # every run that nsysan wrote can be drawn, so this one was changed and its parts no longer fit each other
+        name = visible_text(str(run_json))
+        raise InputError(f"{name} contradicts itself: {type(error).__name__}.", _HINT) from error
     if output is None and format_id == "text":
         click.echo(drawn, nl=False)
         return
@@ -40,7 +52,12 @@ COMMAND = report_command
 
 
 def _read(path: Path) -> bytes:
+    name = visible_text(str(path))
     try:
+        if path.exists() and not path.is_file():
+            raise InputError(f"{name} is no file.", _HINT)
+        if path.stat().st_size > LARGEST_RUN_BYTES:
+            raise InputError(f"{name} is too large for a run.json.", _HINT)
         return path.read_bytes()
     except OSError as error:
-        raise InputError(f"Cannot read {visible_text(str(path))}: {error.strerror}.", _HINT) from error
+        raise InputError(f"Cannot read {name}: {error.strerror}.", _HINT) from error

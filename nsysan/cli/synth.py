@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from nsysan.cli.paths import path_argument
 from nsysan.model.errors import UsageError
 
 
 @click.command("synth", short_help="Write the traces of a simulated training job, and their truth.")
 @click.argument("scenario", required=False)
-@click.option("-o", "--output", "folder", metavar="DIR", default=".", type=click.Path(path_type=Path), help="Where to.")
-@click.option("--ranks", default=4, show_default=True, type=click.IntRange(min=1), help="Processes, one GPU each.")
+@click.option("-o", "--output", "folder", metavar="DIR", default=".", type=path_argument, help="Where to.")
+@click.option("--ranks", default=4, show_default=True, type=click.IntRange(1, 1024), help="Processes, one GPU each.")
 @click.option("--steps", default=8, show_default=True, type=click.IntRange(min=2), help="Training steps.")
 @click.option("--seed", default=0, show_default=True, help="Equal seeds write equal files.")
 @click.option(

@@ -7,15 +7,13 @@ from nsysan.model.findings import ClassVerdict, Diagnosis
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.verdicts import BottleneckClass, ClassState
 
-NO_STEPS = (
-    "No verdict is given over this window: this version of nsysan does not divide a trace into training steps yet, "
-    "so it may include start-up."
-)
+NO_STEPS = "No verdict is given: this version of nsysan does not divide a trace into training steps yet"
 
 
-def diagnose(results: ResultSet) -> Diagnosis:
-    """The diagnosis of these results: every class unknown, and why."""
+def diagnose(results: ResultSet, *, window_is_chosen: bool) -> Diagnosis:
+    """The diagnosis of these results: every class unknown, and why. A window the user chose is taken to be steady."""
     gpu_time = results.get(GpuTime)
-    why = f"No verdict: {gpu_time.reason}." if isinstance(gpu_time, Skipped) else NO_STEPS
+    no_steps = f"{NO_STEPS}." if window_is_chosen else f"{NO_STEPS}, so the window may include start-up."
+    why = f"No verdict: {gpu_time.reason}." if isinstance(gpu_time, Skipped) else no_steps
     unknown = ClassVerdict(ClassState.UNKNOWN, None, None)
     return Diagnosis(None, why, dict.fromkeys(BottleneckClass, unknown))

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
-from nsysan.model.partition import Part
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import format_fraction
 from nsysan.model.verdicts import Severity
@@ -20,7 +19,7 @@ def find_opaque_graphs(results: ResultSet) -> Iterable[Finding]:
     gpu_time = results.get(GpuTime)
     if isinstance(gpu_time, Skipped):
         return
-    share = gpu_time.job.time[Part.OPAQUE_GRAPH.value]
+    share = gpu_time.job.time.opaque_graph
     if not share.worst_frac:
         return
     yield Finding(

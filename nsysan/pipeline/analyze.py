@@ -64,9 +64,9 @@ def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress |
         options=options.recorded(),
         provenance=_provenance(traces, keep_identity=options.keep_identity),
         reports=_report_infos(traces),
-        notes=(*copy_notes, *_unreadable_notes(traces), *job.notes),
+        notes=(*copy_notes, *_unreadable_notes(traces), *_range_notes(options.window), *job.notes),
         results=results,
-        diagnosis=diagnose(results),
+        diagnosis=diagnose(results, window_is_chosen=options.window != WindowChoice()),
         findings=find_all(results),
     )
 
@@ -99,6 +99,13 @@ def _unreadable_notes(traces: Sequence[Trace]) -> Iterator[Note]:
         for table, count in trace.unreadable_records.items():
             rows = f"{counted(count, 'row')} of {table} in {display_text(trace.name)}"
             yield Note("unreadable_records", f"Left out for want of usable values: {rows}.")
+
+
+def _range_notes(window: WindowChoice) -> Iterator[Note]:
+    if window.nvtx_range is not None:
+        yield Note(
+            "range_on_cpu", "The window is the range's time on the CPU; GPU work launched in it may run after its end."
+        )
 
 
 def _compute(job: Job, wanted: Sequence[Analysis]) -> ResultSet:

@@ -13,20 +13,24 @@ from nsysan.model.text import display_text, visible_text
 
 REPORT_SUFFIXES = (".sqlite", ".nsys-rep", ".qdrep")
 """What is taken from a folder; where an export lies beside its report, the export alone."""
-TORCH_SUFFIXES = (".trace.json", ".trace.json.gz")
-"""What PyTorch's profiler writes, taken from a folder too; the unpacked one of two alone."""
-_TORCH_NAME = re.compile(r"(?P<stem>.+?)(?:\.pt)?\.trace\.json(?:\.gz)?", re.IGNORECASE | re.DOTALL)
+TORCH_SUFFIXES = (".pt.trace.json", ".pt.trace.json.gz", ".trace.json", ".trace.json.gz")
+"""Traces of PyTorch's profiler, taken from a folder too; of one packed and unpacked, the unpacked alone."""
+_SUFFIXES = (*REPORT_SUFFIXES, *TORCH_SUFFIXES)
 
 
 def expand_inputs(paths: Iterable[Path]) -> list[Path]:
     """The report files behind ``paths``. Raises InputError where a folder holds none."""
-    return [report for path in paths for report in (_reports_in(path) if path.is_dir() else (path,))]
+    return [report for path in paths for report in (_reports_in(path) if _is_folder(path) else (path,))]
 
 
 def report_stem(path: Path) -> str:
-    """The name of a report without all that says its format: rank0 of rank0.pt.trace.json.gz."""
-    torch = _TORCH_NAME.fullmatch(path.name)
-    return path.stem if torch is None else torch["stem"]
+    """The name of a report without its suffix, or of a folder as it is: what its page is named after."""
+    name = path.absolute().name
+    return name[: len(name) - len(_suffix(path) or "")]
+
+
+def _suffix(path: Path) -> str | None:
+    return next((suffix for suffix in _SUFFIXES if path.name.lower().endswith(suffix)), None)
 
 
 def without_copies(paths: Sequence[Path]) -> tuple[list[Path], list[Note]]:
@@ -43,49 +47,46 @@ def without_copies(paths: Sequence[Path]) -> tuple[list[Path], list[Note]]:
     return kept, notes
 
 
-def _same_content(one: Path, other: Path) -> bool:
-    if not (one.is_file() and other.is_file()) or one.stat().st_size != other.stat().st_size:
-        return False
+def _is_folder(path: Path) -> bool:
     try:
+        return path.is_dir()
+    except OSError:
+        # what cannot be reached is refused by name when it is its turn to be read
+        return False
+
+
+def _same_content(one: Path, other: Path) -> bool:
+    try:
+        if not (one.is_file() and other.is_file()) or one.stat().st_size != other.stat().st_size:
+            return False
         return one.samefile(other) or filecmp.cmp(one, other, shallow=False)
     except OSError:
-        # what cannot be read is refused by name when it is its turn to be read
         return False
 
 
 def _reports_in(folder: Path) -> list[Path]:
     best: dict[tuple[bool, str], Path] = {}
     for path in sorted(_candidates(folder), key=_preference):
-        best.setdefault((_is_torch_trace(path), report_stem(path)), path)
+        best.setdefault((_suffix(path) in TORCH_SUFFIXES, report_stem(path)), path)
     if not best:
         raise InputError(
             f"The folder {visible_text(str(folder))} holds no report.",
-            f"Give a file, or a folder with files that end in {', '.join((*REPORT_SUFFIXES, *TORCH_SUFFIXES))}.",
+            f"Give a file, or a folder with files that end in {', '.join((*REPORT_SUFFIXES, *TORCH_SUFFIXES[2:]))}.",
         )
     return sorted(best.values(), key=lambda path: _natural_order(path.name))
 
 
+def _preference(path: Path) -> tuple[int, Path]:
+    return _SUFFIXES.index(_suffix(path) or ""), path
+
+
 def _candidates(folder: Path) -> list[Path]:
     try:
-        entries = sorted(folder.iterdir())
+        return [path for path in folder.iterdir() if _suffix(path) is not None and path.is_file()]
     except OSError as error:
         raise InputError(
             f"The folder {visible_text(str(folder))} cannot be read: {error.strerror}.", "Name its reports themselves."
         ) from error
-    return [path for path in entries if (_is_torch_trace(path) or _is_nsys_file(path)) and path.is_file()]
-
-
-def _is_torch_trace(path: Path) -> bool:
-    return _TORCH_NAME.fullmatch(path.name) is not None
-
-
-def _is_nsys_file(path: Path) -> bool:
-    return path.suffix.lower() in REPORT_SUFFIXES
-
-
-def _preference(path: Path) -> int:
-    """Lower is better, of two files of one capture."""
-    return REPORT_SUFFIXES.index(path.suffix.lower()) if _is_nsys_file(path) else path.suffix.lower() == ".gz"
 
 
 def _natural_order(name: str) -> list[tuple[int, str]]:

@@ -43,7 +43,7 @@ def part_share(time: PartTimes, part: Part) -> float | None:
 
 def job_share(gpu_time: GpuTime, part: Part) -> Spread:
     """The part's share of the window over all GPUs."""
-    return gpu_time.job.time[part.value]
+    return gpu_time.job.time.of(part)
 
 
 def share_range(gpu_time: GpuTime, part: Part) -> str:

@@ -27,7 +27,7 @@ def gpu_bars(gpus: Sequence[GpuTimes]) -> Table:
     """A bar a GPU with the two shares that matter first."""
     return Table(
         id="gpu-bars",
-        caption="Each GPU, its window from left to right",
+        caption="Each GPU: the parts as shares of its window",
         columns=(
             Column("GPU"),
             Column("Parts", bar=True),
@@ -123,7 +123,7 @@ def _busy_row(gpu: GpuTimes, *, ranges: bool) -> tuple[Cell, ...]:
         Cell(format_timestamp(gpu.window_start_ns)),
         Cell(fraction_or(gpu.compute_busy_frac, _NO_WINDOW)),
         Cell(fraction_or(gpu.device_active_frac, _NO_WINDOW)),
-        Cell(fraction_or(gpu.overlap_frac, "no communication")),
+        Cell(fraction_or(gpu.overlap_frac, "not known" if ranges else "no communication")),
         *at_most,
         Cell(format_duration(gpu.work_ns)),
         Cell(format_count(gpu.idle_gap_count)),

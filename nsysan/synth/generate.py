@@ -96,7 +96,7 @@ def _check(request: Request) -> None:
     scenario = request.scenario
     if request.rank_count < scenario.least_rank_count:
         raise UsageError(
-            f"{scenario.name} needs {scenario.least_rank_count} ranks or more.", "Give a larger number with --ranks."
+            f"{request.name} needs {scenario.least_rank_count} ranks or more.", "Give a larger number with --ranks."
         )
     if request.step_count < LEAST_STEP_COUNT:
         raise UsageError("A step ends where the next begins, so there must be two.", "Give --steps 2 or more.")

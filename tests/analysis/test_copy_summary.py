@@ -8,6 +8,7 @@ import pytest
 
 from nsysan.analysis.copy_summary import CopyRow, CopySummary
 from nsysan.hardware.links import C2C, NVLINK_2_HOST, PCIE_3, PCIE_4, PCIE_5, LineRate, host_link
+from nsysan.model.results import Skipped
 from nsysan.synth.export import Export
 from tests.runs import analyze_exports, result_of
 
@@ -109,9 +110,11 @@ def test_sizes_that_were_not_recorded_stay_unknown(tmp_path: Path) -> None:
     assert (row.size_bytes, row.unsized_count, row.rate_bytes_per_s, row.fastest_bytes_per_s) == (None, 2, None, None)
 
 
-def test_a_trace_without_copies_is_skipped_not_zero(tmp_path: Path) -> None:
-    skipped = analyze_exports(tmp_path, Export().kernel(0, 10, "k")).results.skipped()
+def test_gpu_work_without_copies_had_none_but_lost_copies_are_unknown(tmp_path: Path) -> None:
+    export = Export().kernel(0, 10, "k")
+    assert result_of(analyze_exports(tmp_path, export), CopySummary).copies == ()
 
-    assert [(entry.id, entry.reason) for entry in skipped] == [
-        ("copy_summary", "the trace holds no readable memory copies")
-    ]
+    export.copy(20, 30, 64).sql("ALTER TABLE CUPTI_ACTIVITY_KIND_MEMCPY DROP COLUMN start")
+    assert analyze_exports(tmp_path, export).results.get(CopySummary) == Skipped(
+        "copy_summary", "no record of a copy can be used; the notes say why", None
+    )

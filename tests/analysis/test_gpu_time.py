@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from nsysan.analysis.gpu_time import DeviceTimes, GpuTime, JobTimes, Spread
+from nsysan.analysis.gpu_time import DeviceTimes, GpuTime, JobTimes, PartSpreads, Spread
 from nsysan.attribution.window import WindowChoice
 from nsysan.model.errors import UsageError
 from nsysan.model.partition import Activity, PartTimes
@@ -98,7 +98,7 @@ def test_communication_beside_a_graph_is_a_range(tmp_path: Path) -> None:
 
     # 40-50 may be hidden by the graph or not; 60-65 is hidden; 50-60 and 65-70 are not
     assert gpu.time == PartTimes(0, 5, 0, 50, 15, 0, 0)
-    assert gpu.exposed_communication_max_ns == 25
+    assert (gpu.exposed_communication_max_ns, gpu.overlap_frac) == (25, None)
 
 
 def test_records_without_a_possible_time_are_counted_not_used(tmp_path: Path) -> None:
@@ -260,15 +260,15 @@ def test_the_job_names_its_worst_gpu(tmp_path: Path) -> None:
 
     assert job == JobTimes(
         gpu_count=2,
-        time={
-            "compute_only": Spread(0.75, 0.5, "gpu1", 0.5),
-            "overlapped": Spread(0.0, 0.0, "gpu0", 0.0),
-            "fused": Spread(0.0, 0.0, "gpu0", 0.0),
-            "opaque_graph": Spread(0.0, 0.0, "gpu0", 0.0),
-            "exposed_communication": Spread(0.05, 0.1, "gpu1", 0.1),
-            "exposed_copy": Spread(0.0, 0.0, "gpu0", 0.0),
-            "idle": Spread(0.2, 0.4, "gpu1", 0.4),
-        },
+        time=PartSpreads(
+            compute_only=Spread(0.75, 0.5, "gpu1", 0.5),
+            overlapped=Spread(0.0, 0.0, "gpu0", 0.0),
+            fused=Spread(0.0, 0.0, "gpu0", 0.0),
+            opaque_graph=Spread(0.0, 0.0, "gpu0", 0.0),
+            exposed_communication=Spread(0.05, 0.1, "gpu1", 0.1),
+            exposed_copy=Spread(0.0, 0.0, "gpu0", 0.0),
+            idle=Spread(0.2, 0.4, "gpu1", 0.4),
+        ),
         compute_busy_frac=Spread(0.75, 0.5, "gpu1", 0.5),
         device_active_frac=Spread(0.8, 0.6, "gpu1", 0.4),
     )
@@ -315,6 +315,25 @@ def test_a_gpu_that_ended_before_the_window_is_not_judged_as_idle(tmp_path: Path
     assert [gpu.time.window_ns for gpu in gpu_time.gpus] == [0, 100]
     assert gpu_time.gpus[0].compute_busy_frac is None
     assert gpu_time.job.compute_busy_frac == Spread(1.0, 1.0, "gpu1", 0.0)
+
+
+def test_a_window_inside_a_gap_is_all_idle(tmp_path: Path) -> None:
+    export = Export().kernel(0, 10, GEMM).kernel(90, 100, GEMM)
+
+    (gpu,) = _gpu_time(tmp_path, export, window=WindowChoice(20, 60)).gpus
+
+    assert gpu.time == PartTimes(0, 0, 0, 0, 0, 0, 40)
+
+
+def test_a_window_is_one_window_on_every_clock(tmp_path: Path) -> None:
+    # the second session began 1000 ns later: its kernel runs at 1000-1101 on the first one's clock
+    gpu_time = _gpu_time(tmp_path, _rank_file(0, "node1"), _rank_file(1, "node1"), window=WindowChoice(50, 1050))
+
+    assert gpu_time.gpus[0].time == PartTimes(100, 0, 0, 0, 0, 0, 900)
+    assert [(device.window_start_ns, device.time.compute_only_ns) for device in gpu_time.devices] == [
+        (50, 50),
+        (-950, 50),
+    ]
 
 
 def test_a_window_ends_with_the_capture(tmp_path: Path) -> None:

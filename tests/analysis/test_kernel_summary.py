@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from nsysan.analysis.kernel_summary import KernelClassRow, KernelRow, KernelSummary, OmittedKernels
 from nsysan.attribution.window import WindowChoice
 from nsysan.model.kernels import Collective, KernelClass
+from nsysan.model.results import Skipped
 from nsysan.model.text import DISPLAY_LIMIT, text_hash
 from nsysan.pipeline.analyze import AnalyzeOptions
 from nsysan.synth.export import Export
@@ -79,6 +80,20 @@ def test_long_names_that_begin_alike_stay_apart(tmp_path: Path) -> None:
     rows = result_of(analyze_exports(tmp_path, export), KernelSummary).kernels
 
     assert [row.name for row in rows] == [f"{'x' * DISPLAY_LIMIT}… #{text_hash(name)[:8]}" for name in names]  # C68
+
+
+def test_graphs_recorded_whole_hold_kernels_nobody_knows(tmp_path: Path) -> None:
+    run = analyze_exports(tmp_path, Export().graph(0, 10))
+
+    assert run.results.get(KernelSummary) == Skipped(
+        "kernel_summary",
+        "CUDA graphs were recorded whole, without their kernels",
+        "Record with --cuda-graph-trace=node.",
+    )
+
+
+def test_a_job_that_only_copies_ran_no_kernels(tmp_path: Path) -> None:
+    assert result_of(analyze_exports(tmp_path, Export().copy(0, 10, 8)), KernelSummary).kernels == ()
 
 
 def test_names_lost_by_the_report_are_said_to_be(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ import json
 import os
 import resource
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -108,8 +110,16 @@ def _complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int
     ("arguments", "sentence", "hint"),
     [
         (("--gpu", "7"), "There is no GPU '7' in this run.", "GPUs here: gpu0 (unnamed)."),
-        (("--range", "epoch"), "step.sqlite holds no NVTX range 'epoch'.", "Most frequent ranges here: loop."),
-        (("--range", "loop/1"), "step.sqlite holds no NVTX range 'loop/1'.", "Most frequent ranges here: loop."),
+        (
+            ("--range", "epoch"),
+            "step.sqlite holds no NVTX range 'epoch'.",
+            "Most frequent ranges here, with their number: loop (1).",
+        ),
+        (
+            ("--range", "loop/1"),
+            "step.sqlite holds no NVTX range 'loop/1'.",
+            "Most frequent ranges here, with their number: loop (1).",
+        ),
         (("--range", "loop", "--to", "1"), "--range gives both ends of the window", "Leave out"),
         (("--from", "2", "--to", "1"), "The window ends at 1.000000000s", "Give --from a time before --to."),
         (("--from", "5"), "No GPU work lies in the window asked for.", "There is GPU work from 0.000010000s"),
@@ -251,6 +261,71 @@ def test_only_runs_what_was_asked_for() -> None:
     )
 
 
+def test_fail_on_does_not_judge_a_part_of_the_analyses(capsys: pytest.CaptureFixture[str]) -> None:
+    _report()
+
+    code, complaint = _complaint(capsys, "step.sqlite", "--only", "gpu_time", "--fail-on", "info")
+
+    assert (code, "--fail-on judges all analyses" in complaint) == (2, True)
+
+
+def test_an_empty_path_is_not_the_working_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    _report()
+
+    assert _complaint(capsys, "")[0] == 2
+    assert _complaint(capsys, "step.sqlite", "-o", "")[0] == 2
+
+
+def test_pages_of_folders_bear_the_whole_name() -> None:
+    for name in ("llama-3.1-8b", "llama-3.2-8b"):
+        Path(name).mkdir()
+        _report(f"{name}/rank0.sqlite")
+        assert main(["analyze", name, "-q"]) == 0
+
+    assert sorted(path.name for path in Path().glob("*.html")) == [
+        "llama-3.1-8b.nsysan.html",
+        "llama-3.2-8b.nsysan.html",
+    ]
+
+
+def test_a_name_as_long_as_names_can_be_is_read() -> None:
+    longest = _report().rename("x" * 248 + ".sqlite")
+
+    assert main(["analyze", str(longest), "-o", "page.html", "-q"]) == 0
+
+
+def _in_a_shell(command: str) -> subprocess.CompletedProcess[str]:
+    program = f'set -o pipefail; nsysan() {{ {sys.executable} -m nsysan "$@"; }}; {command}'
+    # unbuffered, Python itself drops what a closed pipe does not take
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    return subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "complaint"),
+    [
+        ("nsysan analyze step.sqlite --json - | head -c 1 >/dev/null; exit ${PIPESTATUS[0]}", 141, ""),
+        (
+            "nsysan analyze step.sqlite --json - >/dev/full",
+            3,
+            "Cannot write to standard output: No space left",
+        ),
+        ("nsysan analyze step.sqlite -o page.html 2>&-", 0, ""),
+        ("nsysan analyze step.sqlite -o page.html >&-", 0, ""),
+    ],
+)
+def test_streams_that_are_closed_or_full(command: str, code: int, complaint: str) -> None:
+    export = Export()
+    for index in range(900):
+        export.kernel(index * 10, index * 10 + 5, f"kernel_{index}_{'x' * 200}")
+    export.write(Path("step.sqlite"))
+
+    finished = _in_a_shell(command)
+
+    assert (finished.returncode, "Exception" in finished.stderr, "Traceback" in finished.stderr) == (code, False, False)
+    assert complaint in finished.stderr
+
+
 def test_hash_is_that_of_the_whole_file() -> None:
     path = _report()
 
@@ -356,7 +431,7 @@ def test_a_folder_gives_traces_of_pytorch_too_the_unpacked_one_of_two() -> None:
         ("host_17.1724066820235157909.pt.trace.json", "host_17.1724066820235157909.nsysan.html"),
         ("rank0.sqlite", "rank0.nsysan.html"),
         ("rank0.v1.sqlite", "rank0.v1.nsysan.html"),
-        ("trace.json", "trace.nsysan.html"),
+        ("trace.json", "trace.json.nsysan.html"),
     ],
 )
 def test_the_page_is_named_after_the_report_without_its_format(name: str, page: str) -> None:

@@ -89,7 +89,7 @@ def test_without_steps_there_is_no_verdict(tmp_path: Path) -> None:
 
     unknown = ClassVerdict(ClassState.UNKNOWN, None, None)
     assert diagnosis == Diagnosis(None, diagnosis.why, dict.fromkeys(BottleneckClass, unknown))
-    assert "it may include start-up" in (diagnosis.why or "")
+    assert "the window may include start-up" in (diagnosis.why or "")
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.id)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from nsysan.analysis.baseline import Baseline, BaselineFigures
 from nsysan.analysis.copy_summary import CopyRow, CopySummary
-from nsysan.analysis.gpu_time import DeviceTimes, GpuTime, GpuTimes, JobTimes, Spread
+from nsysan.analysis.gpu_time import DeviceTimes, GpuTime, GpuTimes, JobTimes, PartSpreads, Spread
 from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
 from nsysan.analysis.kernel_summary import KernelClassRow, KernelRow, KernelSummary, OmittedKernels
 from nsysan.model.findings import ClassVerdict, Diagnosis, Evidence, Finding, Headline
@@ -79,7 +79,7 @@ def gpu_time(gpus: Sequence[GpuTimes], devices: Sequence[DeviceTimes] | None = N
     }
     busy = [entry.compute_busy_frac for entry in judged if entry.compute_busy_frac is not None]
     active = [entry.device_active_frac for entry in judged if entry.device_active_frac is not None]
-    job = JobTimes(len(gpus), time, _spread(judged, busy, low=True), _spread(judged, active, low=True))
+    job = JobTimes(len(gpus), PartSpreads(**time), _spread(judged, busy, low=True), _spread(judged, active, low=True))
     return GpuTime(tuple(gpus), tuple(devices), job)
 
 

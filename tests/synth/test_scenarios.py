@@ -189,7 +189,7 @@ def test_the_truth_survives_its_file() -> None:
 
 
 def test_a_job_too_small_for_its_scenario_is_refused() -> None:
-    with pytest.raises(UsageError, match="communication_bound needs 2 ranks or more"):
+    with pytest.raises(UsageError, match="communication-bound needs 2 ranks or more"):
         generate(Request(scenario=find_scenario("communication-bound"), rank_count=1))
     with pytest.raises(UsageError, match="there must be two"):
         generate(Request(scenario=find_scenario("healthy"), step_count=1))

@@ -47,7 +47,7 @@ def find_nsys(given: str | None) -> NsysInstallation | None:
 
     Raises MissingToolError where the one that is named cannot be run or is no nsys.
     """
-    named = given or os.environ.get(ENVIRONMENT_VARIABLE)
+    named = given or os.environ.get(ENVIRONMENT_VARIABLE) or None
     executable = shutil.which(named or "nsys")
     if executable is not None:
         return _ask(str(Path(executable).absolute()))

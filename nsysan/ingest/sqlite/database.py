@@ -64,11 +64,20 @@ def _damage_reported(shown_name: str) -> Iterator[None]:
         raise InputError(f"{shown_name} cannot be read as an SQLite database: {why}.", _EXPORT_AGAIN) from error
 
 
+def _has_content(path: Path) -> bool:
+    try:
+        return path.is_file() and path.stat().st_size > 0
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            # the database's own name is as long as a name can be: SQLite cannot have put anything beside it
+            return False
+        raise
+
+
 @contextmanager
 def _settled(path: Path) -> Iterator[Path]:
     """The database itself, or, where changes wait beside it, a private copy that they have been brought into."""
-    waiting = [file.is_file() and file.stat().st_size > 0 for file in side_files(path)]
-    if not any(waiting):
+    if not any(map(_has_content, side_files(path))):
         yield path
         return
     with private_folder() as folder:

@@ -12,10 +12,10 @@ from nsysan.model.partition import Part
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.text import visible_text
-from nsysan.model.units import counted, format_count, format_duration, format_timestamp
+from nsysan.model.units import counted, format_count, format_duration, format_fraction, format_timestamp
 from nsysan.report.columns import aligned, cut
 from nsysan.report.partition import part_share, worst_gpus
-from nsysan.report.prose import NO_BREAK_SPACE, ended, fraction_or, plain, spelled, unbroken
+from nsysan.report.prose import NO_BREAK_SPACE, ended, fraction_or, paired, plain, spelled, unbroken
 from nsysan.report.renderers import Renderer
 from nsysan.report.section import question_of
 from nsysan.report.verdict import facts_of, state_verdict, subject_of
@@ -44,7 +44,13 @@ def render_text(run: Run) -> str:
         _gpu_lines(run),
         _kernel_lines(run),
         _gap_lines(run),
-        [*_finding_lines(run), *_skipped_lines(run), *_next_lines(run)],
+        [
+            *_finding_lines(run),
+            *_note_lines(run),
+            *_skipped_lines(run),
+            *_next_lines(run),
+            f"Written by nsysan {run.nsysan_version}.",
+        ],
     )
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
@@ -67,13 +73,21 @@ def _gpu_lines(run: Run) -> list[str]:
     shown = worst_gpus(gpu_time.gpus, _GPU_COUNT)
     lines = _drawn(("GPU", "window", *_PART_HEADS.values(), "busy"), [_gpu_cells(gpu) for gpu in shown])
     omitted_count = len(gpu_time.gpus) - len(shown)
-    return [*lines, f"{counted(omitted_count, 'more GPU')} compute more than these"] if omitted_count else lines
+    return [*lines, f"{counted(omitted_count, 'more GPU')} compute no less than these"] if omitted_count else lines
 
 
 def _gpu_cells(gpu: GpuTimes) -> list[str]:
-    shares = [fraction_or(part_share(gpu.time, part), "-") for part in _PART_HEADS]
+    shares = [_share(gpu, part) for part in _PART_HEADS]
     busy = fraction_or(gpu.compute_busy_frac, "no window")
     return [gpu.id, format_duration(gpu.time.window_ns), *shares, busy]
+
+
+def _share(gpu: GpuTimes, part: Part) -> str:
+    """The part's share of the window; both ends where a graph leaves open how much communication was exposed."""
+    share = fraction_or(part_share(gpu.time, part), "-")
+    if part is not Part.EXPOSED_COMMUNICATION or gpu.exposed_communication_max_ns == gpu.time.of(part):
+        return share
+    return paired(share, "to", format_fraction(gpu.exposed_communication_max_ns / gpu.time.window_ns))
 
 
 def _kernel_lines(run: Run) -> list[str]:
@@ -104,6 +118,10 @@ def _gap_cells(gap: Gap) -> list[str]:
 
 def _finding_lines(run: Run) -> list[str]:
     return _bounded([f"{finding.severity.value}: {finding.title}" for finding in run.findings], "finding")
+
+
+def _note_lines(run: Run) -> list[str]:
+    return _bounded([f"note: {note.sentence}" for note in run.notes], "note")
 
 
 def _skipped_lines(run: Run) -> list[str]:
