@@ -11,11 +11,7 @@ from nsysan.attribution.kernel_class import classify
 from nsysan.model.copies import CopyKind
 from nsysan.model.partition import Activity
 from nsysan.model.tables import ABSENT, BoolArray, Copies, GpuActivities, Int64Array, Kernels, Table
-from nsysan.model.trace import GPU_TABLES, Trace
-from nsysan.model.units import NS_PER_S
-
-IMPOSSIBLE_NS = 10 * 86_400 * NS_PER_S
-"""Ten days: no capture is as long, so a time further from session start is damage (CUPTI writes 2^63 for unknown)."""
+from nsysan.model.trace import GPU_TABLES, IMPOSSIBLE_NS, Trace
 
 SOURCES = GPU_TABLES
 """What ``Activities.source`` is an index into."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nsysan.attribution.activities import IMPOSSIBLE_NS, Activities
-from nsysan.model.trace import Trace
+from nsysan.attribution.activities import Activities
+from nsysan.model.trace import IMPOSSIBLE_NS, Trace
 
 
 @dataclass(frozen=True, slots=True)

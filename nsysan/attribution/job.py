@@ -11,7 +11,7 @@ from nsysan.attribution.activities import SOURCES, Activities, collect_activitie
 from nsysan.attribution.clocks import Clock, clocks_of, shifted
 from nsysan.attribution.gpu_identity import GpuIdentity, identify_gpu
 from nsysan.attribution.matching import FoundDevice, group_by_gpu, matching_notes
-from nsysan.attribution.window import WindowChoice, bounds_of, window_over
+from nsysan.attribution.window import LISTED_NAMES, WindowChoice, bounds_of, window_over
 from nsysan.model.errors import UsageError
 from nsysan.model.run import Note
 from nsysan.model.text import display_text
@@ -143,8 +143,11 @@ def _choose(gpus: list[Gpu], wanted: str | None) -> list[Gpu]:
         return gpus
     chosen = [gpu for gpu in gpus if wanted in {gpu.id, gpu.id.removeprefix("gpu"), gpu.identity.uuid}]
     if not chosen:
-        known = ", ".join(f"{gpu.id} ({display_text(gpu.identity.name or 'unnamed')})" for gpu in gpus) or "none"
-        raise UsageError(f"There is no GPU {display_text(wanted)!r} in this run.", f"GPUs here: {known}.")
+        known = ", ".join(f"{gpu.id} ({display_text(gpu.identity.name or 'unnamed')})" for gpu in gpus[:LISTED_NAMES])
+        more = f" and {len(gpus) - LISTED_NAMES} more" if len(gpus) > LISTED_NAMES else ""
+        raise UsageError(
+            f"There is no GPU {display_text(wanted)!r} in this run.", f"GPUs here: {known or 'none'}{more}."
+        )
     return chosen
 
 

@@ -77,7 +77,8 @@ def _range_span(spelling: str, trace: Trace) -> tuple[int, int]:
     if not len(matches):
         raise UsageError(
             f"{trace.name} holds no NVTX range {display_text(spelling)!r}.",
-            f"Most frequent ranges here, with their number: {'; '.join(_frequent_names(ranges, trace))}.",
+            f"Most frequent ranges here, with their number: {'; '.join(_frequent_names(ranges, trace))}."
+            f"{_domains_hint(spelling, trace)}",
         )
     capture_end_ns = max(int(ranges.start_ns.max()), int(ranges.end_ns.max()), trace.capture_ns or 0)
     ends_ns = np.where(matches.end_ns == ABSENT, capture_end_ns, matches.end_ns)
@@ -124,3 +125,12 @@ def _frequent_names(ranges: NvtxRanges, trace: Trace) -> list[str]:
     counts = Counter(trace.text(name_id) for name_id in ranges.name_id.tolist())
     ordered = sorted(counts, key=lambda name: (-counts[name], name))
     return [f"{display_text(name)} ({counts[name]})" for name in ordered[:LISTED_NAMES]]
+
+
+def _domains_hint(spelling: str, trace: Trace) -> str:
+    """The domains of the trace, where the spelling asks for one that it lacks."""
+    parts = _RANGE_SPELLING.fullmatch(spelling)
+    domains = sorted(set(trace.nvtx_domains.values()))
+    if parts is None or parts["domain"] is None or parts["domain"] in domains:
+        return ""
+    return f" Domains here: {'; '.join(map(display_text, domains[:LISTED_NAMES])) or 'none with a name'}."

@@ -58,7 +58,10 @@ class _Outputs:
 @click.option("--range", "nvtx_range", metavar="NVTX", help="This NVTX range as window: NAME[@DOMAIN][/INDEX].")
 @click.option("--gpu", metavar="ID", help="Only this GPU: gpu0, 0 or a UUID.")
 @click.option("--only", metavar="ANALYSIS,...", default="", help="Only these analyses.")
-@click.option("--nsys", metavar="PATH", help="The nsys for .nsys-rep files [default: NSYSAN_NSYS, then PATH].")
+@click.option("--nsys", metavar="PATH", help="The nsys for .nsys-rep files [default: NSYSAN_NSYS, then the newest].")
+@click.option(
+    "--keep-export", is_flag=True, help="Keep the export of a .nsys-rep as REPORT.nsysan.sqlite in this folder."
+)
 @click.option("--fail-on", type=click.Choice([s.value for s in Severity]), help="Exit 1 from such a finding on.")
 @click.option("--hash", "hash_content", is_flag=True, help="Record the SHA-256 of each whole report.")
 @click.option("--keep-identity", is_flag=True, help="Keep host, user, command line and path in the results.")
@@ -75,6 +78,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     gpu: str | None,
     only: str,
     nsys: str | None,
+    keep_export: bool,
     fail_on: str | None,
     hash_content: bool,
     keep_identity: bool,
@@ -95,6 +99,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
         hash_content=hash_content,
         keep_identity=keep_identity,
         nsys=nsys,
+        keep_exports_in=Path() if keep_export else None,
     )
     page = output or (None if run_json else Path(f"{report_stem(reports[0])}.nsysan.html"))
     outputs = _Outputs(page, run_json, force, quiet)

@@ -47,12 +47,17 @@ def _check(path: Path, *, force: bool, inputs: Collection[Path]) -> None:
     name = visible_text(str(path))
     if not path.exists():
         return
-    if any(source.exists() and path.samefile(source) for source in inputs):
+    if any(source.exists() and _is_part_of(path, source) for source in inputs):
         raise UsageError(f"{name} is an input: nsysan never writes over one.", "Choose another name for the output.")
     if not path.is_file():
         raise UsageError(f"{name} is there and no ordinary file.", "Choose another name for the output.")
     if not force and not _is_own(path):
         raise UsageError(f"{name} is there and was not written by nsysan.", "Choose another name, or give --force.")
+
+
+def _is_part_of(path: Path, source: Path) -> bool:
+    """Whether the file is the input, or one of the files of an input that is a folder."""
+    return path.samefile(source) or (source.is_dir() and path.parent.samefile(source))
 
 
 def _is_own(path: Path) -> bool:

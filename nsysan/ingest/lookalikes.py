@@ -23,6 +23,10 @@ _IMPORT = (
 )
 _FETCH = "Fetch the content with: git lfs pull"
 _SAVED_PAGE = "A download may have saved an error or login page in its place: fetch the report again."
+_GIVE_FOLDER = (
+    "Give the whole folder that nsys export -t parquetdir or -t arrowdir wrote, or export the report as SQLite: "
+    "nsys export -t sqlite REPORT"
+)
 _RAW_STREAM = Look("a raw stream that nsys did not turn into a report", _IMPORT)
 
 _BY_FIRST_BYTES = (
@@ -36,7 +40,9 @@ _BY_FIRST_BYTES = (
     (b"\xfd7zXZ\x00", Look("xz-compressed data", _UNPACK)),
     (b"\x28\xb5\x2f\xfd", Look("Zstandard-compressed data", _UNPACK)),
     (b"\x89HDF\r\n\x1a\n", Look("an HDF5 file", "Export the report as SQLite instead: nsys export -t sqlite REPORT")),
-    (b"PAR1", Look("a Parquet file", "Export the report as SQLite instead: nsys export -t sqlite REPORT")),
+    (b"PAR1", Look("a Parquet file", _GIVE_FOLDER)),
+    (b"ARROW1", Look("an Arrow file", _GIVE_FOLDER)),
+    (b"\xff\xff\xff\xff", Look("an Arrow stream", _GIVE_FOLDER)),
     (b"\x7fELF", Look("a program")),
 )
 _STREAM_MARK = b"NVIDIA Nsight Systems Stream"

@@ -6,20 +6,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from nsysan.model.contents import Contents
 from nsysan.model.text import visible_text
 from nsysan.model.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How to read: with which nsys (None: the one that is found), and whether to hash the whole input.
+    """How to read: with which nsys (None: the newest that is found), and whether to hash the whole input.
 
+    ``keep_exports_in`` is the folder that keeps the export of a report for the next time, None for no keeping.
     ``progress`` is told, in a few words, what is being done.
     """
 
     nsys: str | None = None
     hash_content: bool = False
     progress: Callable[[str], None] | None = None
+    keep_exports_in: Path | None = None
 
     def tell(self, doing: str) -> None:
         """Hand ``doing`` to whoever watches."""
@@ -44,8 +47,14 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """One format. ``recognise`` looks at the candidate only; ``read`` raises InputError or MissingToolError."""
+    """One format. ``recognise`` looks at the candidate only; ``read`` raises InputError or MissingToolError.
+
+    ``survey`` says what an input holds without reading its records; where it is None the trace is read for that.
+    ``needs_modules`` are those beyond nsysan's own requirements that reading imports.
+    """
 
     id: str
     recognise: Callable[[Candidate], bool]
     read: Callable[[Candidate, ReadOptions], Trace]
+    survey: Callable[[Candidate, ReadOptions], Contents] | None = None
+    needs_modules: tuple[str, ...] = ()

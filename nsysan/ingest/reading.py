@@ -8,14 +8,16 @@ from nsysan.ingest import readers
 from nsysan.ingest.reader import Candidate, Reader, ReadOptions
 from nsysan.ingest.recognition import examine, readable, refusal
 from nsysan.ingest.stillness import unchanged
+from nsysan.ingest.trace_survey import contents_of
+from nsysan.model.contents import Contents
 from nsysan.model.registry import discover
 from nsysan.model.trace import Trace
 
-__all__ = ["ReadOptions", "read_trace"]
+__all__ = ["ReadOptions", "read_trace", "survey_report"]
 
 
 def read_trace(path: Path, options: ReadOptions) -> Trace:
-    """The trace in the file at ``path``, whose content decides its format; nothing is written beside it.
+    """The trace in the file at ``path``, whose content decides its format; only a kept export is written.
 
     Raises InputError where it cannot be read or changes meanwhile, MissingToolError where that needs what is not here.
     """
@@ -23,6 +25,19 @@ def read_trace(path: Path, options: ReadOptions) -> Trace:
     reader = _reader_of(candidate)
     with unchanged(path), readable(path):
         return reader.read(candidate, options)
+
+
+def survey_report(path: Path, options: ReadOptions) -> Contents:
+    """What the report at ``path`` holds, with the names of people and machines that are in it.
+
+    Raises as ``read_trace`` does.
+    """
+    candidate = examine(path)
+    reader = _reader_of(candidate)
+    with unchanged(path), readable(path):
+        if reader.survey is not None:
+            return reader.survey(candidate, options)
+        return contents_of(reader.read(candidate, options))
 
 
 def _reader_of(candidate: Candidate) -> Reader:

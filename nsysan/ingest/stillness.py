@@ -26,6 +26,8 @@ def side_files(path: Path) -> tuple[Path, ...]:
 def unchanged(path: Path) -> Iterator[None]:
     """Raise InputError where the file, or changes waiting beside it, are not the same after the body as before.
 
+    Of a folder, the files in it are watched.
+
     A failure of the body is then blamed on the change, too.
     """
     before = _states(path)
@@ -44,7 +46,8 @@ def unchanged(path: Path) -> Iterator[None]:
 
 
 def _states(path: Path) -> list[_State]:
-    return [_state(file) for file in (path, *side_files(path))]
+    watched = sorted(path.iterdir()) if path.is_dir() else side_files(path)
+    return [_state(file) for file in (path, *watched)]
 
 
 def _state(path: Path) -> _State:

@@ -15,11 +15,15 @@ from nsysan.model.tables import (
     NvtxRanges,
     RuntimeCalls,
 )
+from nsysan.model.units import NS_PER_S
 
 PID_SHIFT = 24
 PID_MASK = 0xFFFFFF
 PROCESS_BITS = ~((1 << PID_SHIFT) - 1)
 """What a serialized global tid shares with the global pid of its process."""
+
+IMPOSSIBLE_NS = 10 * 86_400 * NS_PER_S
+"""Ten days: no capture is as long, so a time further from session start is damage (CUPTI writes 2^63 for unknown)."""
 
 
 def process_of(global_id: int) -> int:

@@ -28,7 +28,10 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class AnalyzeOptions:
-    """What changes the result. ``only`` names the analyses wanted; empty means all of them."""
+    """What changes the result. ``only`` names the analyses wanted; empty means all of them.
+
+    ``nsys`` and ``keep_exports_in`` say how reports are exported: with which nsys, and which folder keeps the exports.
+    """
 
     window: WindowChoice = field(default_factory=WindowChoice)
     gpu: str | None = None
@@ -36,6 +39,7 @@ class AnalyzeOptions:
     hash_content: bool = False
     keep_identity: bool = False
     nsys: str | None = None
+    keep_exports_in: Path | None = None
 
     def recorded(self) -> dict[str, OptionValue]:
         """The options as ``run.json`` keeps them: none of them holds a path."""
@@ -51,7 +55,7 @@ class AnalyzeOptions:
 
 
 def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress | None = None) -> Run:
-    """The Run of these report files. Raises InputError, UsageError or MissingToolError; writes nothing."""
+    """The Run of these report files. Raises InputError, UsageError or MissingToolError; writes only kept exports."""
     wanted = _wanted(options.only)
     originals, copy_notes = without_copies(paths)
     traces = _read_all(originals, options, progress or _silent)
@@ -90,7 +94,12 @@ def _wanted(only: Sequence[str]) -> tuple[Analysis, ...]:
 
 
 def _read_all(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress) -> list[Trace]:
-    reading = ReadOptions(nsys=options.nsys, hash_content=options.hash_content, progress=progress)
+    reading = ReadOptions(
+        nsys=options.nsys,
+        hash_content=options.hash_content,
+        progress=progress,
+        keep_exports_in=options.keep_exports_in,
+    )
     return [read_trace(path, reading) for path in paths]
 
 

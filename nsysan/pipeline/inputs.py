@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from nsysan.ingest.arrow.folder import table_format
+from nsysan.ingest.nsys.kept_export import KEPT_EXPORT_SUFFIX
+from nsysan.ingest.nsys.tables import TABLE_NAMES
 from nsysan.model.errors import InputError
 from nsysan.model.run import Note
 from nsysan.model.text import display_text, visible_text
@@ -16,11 +19,13 @@ REPORT_SUFFIXES = (".sqlite", ".nsys-rep", ".qdrep")
 TORCH_SUFFIXES = (".pt.trace.json", ".pt.trace.json.gz", ".trace.json", ".trace.json.gz")
 """Traces of PyTorch's profiler, taken from a folder too; of one packed and unpacked, the unpacked alone."""
 _SUFFIXES = (*REPORT_SUFFIXES, *TORCH_SUFFIXES)
+_TABLE_FOLDER = re.compile(r"_(?:pqt|arw)dir$")
+_KEPT_EXPORT = re.compile(rf"{re.escape(KEPT_EXPORT_SUFFIX)}$")
 
 
 def expand_inputs(paths: Iterable[Path]) -> list[Path]:
-    """The report files behind ``paths``. Raises InputError where a folder holds none."""
-    return [report for path in paths for report in (_reports_in(path) if _is_folder(path) else (path,))]
+    """The reports behind ``paths``: files, and folders of tables. Raises InputError where a folder holds none."""
+    return [report for path in paths for report in (_reports_in(path) if _holds_reports(path) else (path,))]
 
 
 def report_stem(path: Path) -> str:
@@ -47,6 +52,14 @@ def without_copies(paths: Sequence[Path]) -> tuple[list[Path], list[Note]]:
     return kept, notes
 
 
+def _holds_reports(path: Path) -> bool:
+    return _is_folder(path) and not _is_table_folder(path)
+
+
+def _is_table_folder(path: Path) -> bool:
+    return _is_folder(path) and table_format(path, TABLE_NAMES) is not None
+
+
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
@@ -57,6 +70,8 @@ def _is_folder(path: Path) -> bool:
 
 def _same_content(one: Path, other: Path) -> bool:
     try:
+        if one.is_dir() and other.is_dir():
+            return one.samefile(other)
         if not (one.is_file() and other.is_file()) or one.stat().st_size != other.stat().st_size:
             return False
         return one.samefile(other) or filecmp.cmp(one, other, shallow=False)
@@ -65,9 +80,9 @@ def _same_content(one: Path, other: Path) -> bool:
 
 
 def _reports_in(folder: Path) -> list[Path]:
-    best: dict[tuple[bool, str], Path] = {}
+    best: dict[str, Path] = {}
     for path in sorted(_candidates(folder), key=_preference):
-        best.setdefault((_suffix(path) in TORCH_SUFFIXES, report_stem(path)), path)
+        best.setdefault(_report_name(path), path)
     if not best:
         raise InputError(
             f"The folder {visible_text(str(folder))} holds no report.",
@@ -76,17 +91,33 @@ def _reports_in(folder: Path) -> list[Path]:
     return sorted(best.values(), key=lambda path: _natural_order(path.name))
 
 
-def _preference(path: Path) -> tuple[int, Path]:
-    return _SUFFIXES.index(_suffix(path) or ""), path
+def _preference(path: Path) -> tuple[int, str]:
+    """An export before a report; last what tools left beside a report, which may be stale or hold a part of it."""
+    suffix = _suffix(path)
+    is_left_behind = suffix is None or _KEPT_EXPORT.search(path.name)
+    return len(_SUFFIXES) if is_left_behind else _SUFFIXES.index(suffix or ""), path.name
+
+
+def _report_name(path: Path) -> str:
+    if _suffix(path) in TORCH_SUFFIXES:
+        # another profiler made it, so it is never the same capture as a report of that name
+        return path.name.removesuffix(".gz")
+    if _KEPT_EXPORT.search(path.name):
+        return _KEPT_EXPORT.sub("", path.name)
+    return path.stem if path.suffix.lower() in REPORT_SUFFIXES else _TABLE_FOLDER.sub("", path.name)
 
 
 def _candidates(folder: Path) -> list[Path]:
     try:
-        return [path for path in folder.iterdir() if _suffix(path) is not None and path.is_file()]
+        return [path for path in folder.iterdir() if _is_report_file(path) or _is_table_folder(path)]
     except OSError as error:
         raise InputError(
             f"The folder {visible_text(str(folder))} cannot be read: {error.strerror}.", "Name its reports themselves."
         ) from error
+
+
+def _is_report_file(path: Path) -> bool:
+    return _suffix(path) is not None and path.is_file()
 
 
 def _natural_order(name: str) -> list[tuple[int, str]]:

@@ -18,6 +18,7 @@ import pytest
 from nsysan.cli.main import main
 from nsysan.model.text import DISPLAY_LIMIT
 from nsysan.synth.export import Export
+from tests.ingest.nsys_stand_in import REPORT_HEAD, StandIn, copies
 
 GEMM = "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN"
 
@@ -495,3 +496,50 @@ def test_rights_of_new_files_follow_the_umask() -> None:
         os.umask(old)
 
     assert Path("step.nsysan.html").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_kept_export_lies_in_the_working_folder_and_only_on_request() -> None:
+    _report("exported.sqlite")
+    Path("reports").mkdir()
+    Path("reports/rank0.nsys-rep").write_bytes(REPORT_HEAD)
+    nsys = str(StandIn(Path().absolute() / "reports", copies(Path("exported.sqlite").absolute())).executable)
+
+    assert main(["analyze", "reports/rank0.nsys-rep", "--nsys", nsys, "-q"]) == 0
+    assert not Path("rank0.nsysan.sqlite").exists()
+
+    assert main(["analyze", "reports/rank0.nsys-rep", "--nsys", nsys, "-q", "--keep-export"]) == 0
+    assert {path.name for path in Path().iterdir()} == {
+        "exported.sqlite",
+        "rank0.nsysan.html",
+        "rank0.nsysan.sqlite",
+        "reports",
+    }
+
+    Path("rank0.nsysan.sqlite").write_text("mine")
+    assert main(["analyze", "reports/rank0.nsys-rep", "--nsys", nsys, "-q", "--keep-export", "--force"]) == 2
+    assert Path("rank0.nsysan.sqlite").read_text() == "mine"
+
+
+def test_a_folder_of_tables_is_analysed_like_the_export() -> None:
+    table_folders = pytest.importorskip("tests.ingest.table_folders", reason="pyarrow is not installed")
+    export = _report()
+    table_folders.as_folder(export, Path("step_pqtdir"), ".parquet")
+
+    documents = [_run_json(report) for report in ("step.sqlite", "step_pqtdir")]
+
+    for document in documents:
+        del document["created_utc"]
+        # what tells the two inputs apart
+        for key in ("name", "reader", "fingerprint", "size_bytes"):
+            del document["reports"][0][key]
+    assert documents[1] == documents[0]
+
+
+def test_a_file_of_a_folder_of_tables_is_never_written_over() -> None:
+    table_folders = pytest.importorskip("tests.ingest.table_folders", reason="pyarrow is not installed")
+    folder = table_folders.as_folder(_report(), Path("step_pqtdir"), ".parquet")
+    table = folder / "StringIds.parquet"
+    before = table.read_bytes()
+
+    assert main(["analyze", "step_pqtdir", "--json", str(table), "--force"]) == 2
+    assert table.read_bytes() == before

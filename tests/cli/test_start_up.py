@@ -10,7 +10,9 @@ import pytest
 HEAVY = ("numpy", "jinja2", "msgspec", "rich", "sqlite3", "pandas", "numba")
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["analyze", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--version"], ["--help"], ["analyze", "--help"], ["info", "--help"], ["record-help"]]
+)
 def test_nothing_heavy_is_loaded(arguments: list[str]) -> None:
     program = (
         "import sys; from nsysan.cli.main import main; code = main(sys.argv[1:]); "

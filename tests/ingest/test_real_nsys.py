@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -104,6 +106,53 @@ def test_every_way_to_export_gives_the_same_ranges(report: Path, nsys: str, tmp_
     assert named_ranges(trace) == named_ranges(of_report)
     assert trace.session_start_utc_ns == of_report.session_start_utc_ns
     assert trace.capture_ns == of_report.capture_ns
+
+
+@pytest.mark.parametrize("lazy", ["true", "false"])
+@pytest.mark.parametrize("form", ["parquetdir", "arrowdir"])
+def test_a_folder_of_tables_gives_the_same_trace(report: Path, nsys: str, tmp_path: Path, form: str, lazy: str) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    options = ["-q", "true", f"--lazy={lazy}"]
+    for kind, output in ((form, "rank0_tables"), ("sqlite", "rank0.sqlite")):
+        command = [nsys, "export", *options, "-t", kind, "-o", str(tmp_path / output), str(report)]
+        subprocess.run(command, check=True)
+
+    trace, of_sqlite = read(tmp_path / "rank0_tables"), read(tmp_path / "rank0.sqlite")
+
+    assert named_ranges(trace) == named_ranges(of_sqlite)
+    for field in ("nsys_version", "export_schema", "capture_ns", "session_start_utc_ns", "gpus", "nvtx_domains"):
+        assert getattr(trace, field) == getattr(of_sqlite, field)
+    # --lazy=false makes a table of what was not recorded, too
+    for held in ("kernels", "copies", "memsets"):
+        lengths = [None if (table := getattr(each, held)) is None else len(table) for each in (trace, of_sqlite)]
+        assert lengths == [None if lazy == "true" else 0] * 2
+    # the settings of the capture are not among the tables that 2023.4 writes to a folder
+    assert (trace.identity.host, trace.identity.command_line) == (of_sqlite.identity.host, None)
+
+
+def test_all_tables_of_an_export_that_is_not_lazy(report: Path, nsys: str, tmp_path: Path) -> None:
+    export = tmp_path / "rank0.sqlite"
+    subprocess.run([nsys, "export", "-q", "true", "-t", "sqlite", "--lazy=false", "-o", export, report], check=True)
+    with closing(sqlite3.connect(export)) as connection:
+        (table_count,) = connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'table'").fetchone()
+    assert table_count > 100
+
+    trace = read(export)
+
+    assert named_ranges(trace) == named_ranges(read_report(report, nsys))
+    assert [len(rows(table)) for table in (trace.kernels, trace.copies, trace.memsets)] == [0, 0, 0]
+    assert trace.unreadable_records == {}
+
+
+def test_a_kept_export_is_made_once(report: Path, nsys: str, tmp_path: Path) -> None:
+    said: list[str] = []
+    options = ReadOptions(nsys=nsys, progress=said.append, keep_exports_in=tmp_path)
+
+    first, second = read_trace(report, options), read_trace(report, options)
+
+    assert named_ranges(first) == named_ranges(second)
+    assert names_in(tmp_path) == ["rank0.nsysan.sqlite"]
+    assert [line.split()[0] for line in said] == ["exporting", "exported", "reading", "taking", "reading"]
 
 
 def test_an_odd_name(report: Path, nsys: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

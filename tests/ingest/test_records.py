@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import TYPE_CHECKING
 
 import pytest
@@ -134,3 +135,20 @@ def test_more_rows_than_one_chunk(tmp_path: Path) -> None:
     edit(path, *doublings, f'UPDATE {KERNEL} SET start = rowid, "end" = rowid + 1')
 
     assert kernel_times(path) == [(row, row + 1) for row in range(1, 2**16 + 1)]
+
+
+def test_memory_is_twice_the_columns_and_a_chunk_however_many_ranges(tmp_path: Path) -> None:
+    path = Export().nvtx(0, 5, "inline").nvtx(0, 5, "registered", registered=True).write(tmp_path / "rank0.sqlite")
+    edit(path, *["INSERT INTO NVTX_EVENTS SELECT * FROM NVTX_EVENTS"] * 16)
+    read(path)  # what is imported and cached once is not counted
+
+    tracemalloc.start()
+    try:
+        trace = read(path)
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert len(rows(trace.nvtx_ranges)) == 2**17
+    # five columns of eight bytes, twice; the same rows as Python integers would take more than 200 bytes each
+    assert peak_bytes <= 2**17 * 2 * 5 * 8 + 8_000_000

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from nsysan.ingest.fingerprint import fingerprint_of
+from nsysan.ingest.nsys import installation
 from nsysan.ingest.nsys.tables import TABLE_NAMES
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.errors import NsysanError
@@ -22,6 +23,7 @@ from tests.ingest.reading import refusal, rows
 def no_other_nsys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NSYSAN_NSYS", raising=False)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setattr(installation, "INSTALLED_AT", ())
 
 
 @pytest.fixture(autouse=True)
@@ -176,6 +178,24 @@ FAILURES = {
         (3, "could not be exported: a file of another program is in the way."),
     ),
     "ended": ("kill -TERM $$", (3, "could not be exported: nsys was ended by signal 15.")),
+    "ended inside a script": ("exit 143", (3, "could not be exported: nsys was ended by signal 15.")),
+    "killed for its memory": ("kill -KILL $$", (3, "could not be exported: nsys was ended by signal 9.")),
+    "out of memory": (
+        fails(1, "terminate called after throwing an instance of 'std::bad_alloc'"),
+        (3, "could not be exported: nsys ran out of memory."),
+    ),
+    "not importable": (
+        fails(1, "Importer error status: An unknown error occurred.\nWrong event order has been detected when adding"),
+        (2, "holds events in an order that this nsys refuses."),
+    ),
+    "not importable, said otherwise": (
+        fails(1, "Exportation error: event timestamps are non-monotonic"),
+        (2, "holds events in an order that this nsys refuses."),
+    ),
+    "broken installation": (
+        fails(127, "nsys: error while loading shared libraries: libexporter.so: cannot open shared object file"),
+        (3, "could not be exported: nsys lacks libraries that it needs."),
+    ),
 }
 
 
@@ -275,45 +295,16 @@ def test_no_nsys_at_all_says_what_to_run_elsewhere(report: Path) -> None:
     assert shlex.split(command) == ["nsys", "export", "-t", "sqlite", "-o", "./rank 0.sqlite", "./rank 0.nsys-rep"]
 
 
-def test_nsys_is_taken_from_the_option_then_the_environment_then_the_path(
-    tmp_path: Path, report: Path, export: Path, monkeypatch: pytest.MonkeyPatch
+def test_progress_says_what_is_exported_how_much_of_it_and_how_long_it_took(
+    tmp_path: Path, report: Path, export: Path
 ) -> None:
-    nsys = {}
-    for source in ("option", "environment", "path"):
-        (tmp_path / source).mkdir()
-        nsys[source] = StandIn(tmp_path / source, copies(export))
-    monkeypatch.setenv("PATH", f"{tmp_path / 'path'}:/usr/bin:/bin")
-    monkeypatch.setenv("NSYSAN_NSYS", str(nsys["environment"].executable))
+    said: list[str] = []
+    nsys = StandIn(tmp_path, copies(export))
 
-    read_with(nsys["option"], report)
-    asked = [[source for source in nsys if nsys[source].was_asked()]]
-    read_trace(report, ReadOptions())
-    asked.append([source for source in nsys if nsys[source].was_asked()])
-    monkeypatch.delenv("NSYSAN_NSYS")
-    read_trace(report, ReadOptions())
-    asked.append([source for source in nsys if nsys[source].was_asked()])
+    read_trace(report, ReadOptions(nsys=str(nsys.executable), progress=said.append))
 
-    assert asked == [["option"], ["option", "environment"], ["option", "environment", "path"]]
-
-
-def test_a_named_nsys_that_is_not_there(tmp_path: Path, report: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    absent = str(tmp_path / "absent")
-    by_option = refusal(report, ReadOptions(nsys=absent))
-    monkeypatch.setenv("NSYSAN_NSYS", absent)
-    by_environment = refusal(report)
-
-    for error in (by_option, by_environment):
-        assert (error.exit_code, error.message) == (3, f"{absent} is no program that can be run.")
-
-
-def test_a_named_program_that_is_no_nsys(tmp_path: Path, report: Path) -> None:
-    no_program = tmp_path / "no_program"
-    no_program.write_bytes(b"\x7fELF nonsense")
-    no_program.chmod(0o755)
-
-    messages = [refusal(report, ReadOptions(nsys=nsys)).message for nsys in ("/bin/true", str(no_program))]
-
-    assert messages == [
-        "/bin/true does not answer as nsys does.",
-        f"{no_program} cannot be run: Exec format error.",
-    ]
+    begun, done, reading = said
+    assert begun == f"exporting {report} ({len(REPORT_HEAD)} B) with nsys 2023.4.4.54"
+    assert done.startswith(f"exported {report}: {export.stat().st_size / 1000:.3f} kB of SQLite in ")
+    assert done.endswith(" s")
+    assert reading == f"reading {report}"

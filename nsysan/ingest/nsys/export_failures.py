@@ -16,6 +16,10 @@ _TRANSFER_AGAIN = "Copy the report again from where it was recorded; if it is th
 _RECORD_AGAIN = "Record it again and let nsys end by itself; a job that is killed leaves a partial report."
 _UPDATE = "Update Nsight Systems, or name a newer nsys with --nsys: only a newer nsys reads newer reports."
 _TRY_BY_HAND = "Try it by hand: nsys export -t sqlite REPORT"
+_LARGER_MACHINE = "Memory may have run out: free some, or export it on a larger machine: nsys export -t sqlite REPORT"
+_SHELL_SIGNAL = 128
+"""What a shell adds to the signal that ended a program: nsys may be a script around one."""
+_KILLED = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,24 @@ _FAILURES = (
         "is damaged inside",
         _TRANSFER_AGAIN,
     ),
+    _Failure(
+        "[Ww]rong event order|(?i:(non-|not )monotonic)",
+        InputError,
+        "holds events in an order that this nsys refuses",
+        "Export it with a newer nsys, 2024.2 or later; or record a shorter stretch of the job.",
+    ),
+    _Failure(
+        "bad_alloc|Cannot allocate memory",
+        MissingToolError,
+        "could not be exported: nsys ran out of memory",
+        _LARGER_MACHINE,
+    ),
+    _Failure(
+        "error while loading shared libraries",
+        MissingToolError,
+        "could not be exported: nsys lacks libraries that it needs",
+        "Install Nsight Systems anew, or name another nsys with --nsys.",
+    ),
     _Failure("Invalid version prefix", InputError, "does not begin as a report does", _TRANSFER_AGAIN),
     _Failure(
         "Permission denied", InputError, "may not be read by nsys", "Ask its owner for read permission, or copy it."
@@ -81,9 +103,11 @@ def failure_of(shown_name: str, exit_code: int, stderr: str) -> NsysanError | No
     for failure in _FAILURES:
         if re.search(failure.pattern, stderr):
             return failure.error(f"{shown_name} {failure.says}.", failure.hint)
-    if exit_code < 0:
+    signal_number = -exit_code if exit_code < 0 else exit_code - _SHELL_SIGNAL
+    if signal_number > 0:
         return MissingToolError(
-            f"{shown_name} could not be exported: nsys was ended by signal {-exit_code}.", _TRY_BY_HAND
+            f"{shown_name} could not be exported: nsys was ended by signal {signal_number}.",
+            _LARGER_MACHINE if signal_number == _KILLED else _TRY_BY_HAND,
         )
     said = stderr.strip()
     if exit_code == 0 and not said:

@@ -1,4 +1,4 @@
-"""What an export says about people and machines. Environment variables are never among it: they are not read."""
+"""What an export says about people and machines. Environment variables are never among it: they are not kept."""
 
 from __future__ import annotations
 
@@ -8,15 +8,11 @@ from pathlib import Path
 
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import CAPTURE_SETTINGS, SYSTEM_PROPERTIES
-from nsysan.ingest.sqlite.tables import known_text, text
+from nsysan.ingest.source import known_text, text
 from nsysan.model.trace import CaptureIdentity
 
 _ARGUMENT = re.compile(r"PROCESS_0:ARGUMENT_(\d{1,6})")
-_HOST_QUERY = f"SELECT value FROM {SYSTEM_PROPERTIES} WHERE name = 'Hostname' LIMIT 1"  # noqa: S608 -- a constant
-_SETTINGS_QUERY = (
-    f"SELECT name, value FROM {CAPTURE_SETTINGS} "  # noqa: S608 -- a constant
-    "WHERE name IN ('PROCESS_0:USER_NAME', 'PROCESS_0:COMMAND') OR name GLOB 'PROCESS_0:ARGUMENT_[0-9]*'"
-)
+_WANTED_SETTING = re.compile(rf"PROCESS_0:(USER_NAME|COMMAND)|{_ARGUMENT.pattern}")
 
 
 def read_identity(export: OpenExport, path: Path) -> CaptureIdentity:
@@ -31,22 +27,14 @@ def read_identity(export: OpenExport, path: Path) -> CaptureIdentity:
 
 
 def _host(export: OpenExport) -> str | None:
-    if not _has(export, SYSTEM_PROPERTIES):
-        return None
-    row = export.connection.execute(_HOST_QUERY).fetchone()
-    return None if row is None else known_text(row[0])
+    properties = export.rows(SYSTEM_PROPERTIES, "name", "value")
+    return next((known_text(value) for name, value in properties if text(name) == "Hostname"), None)
 
 
 def _capture_settings(export: OpenExport) -> dict[str, str]:
-    if not _has(export, CAPTURE_SETTINGS):
-        return {}
-    found = ((text(name), text(value)) for name, value in export.connection.execute(_SETTINGS_QUERY))
-    return {name: value for name, value in found if name is not None and value is not None}
-
-
-def _has(export: OpenExport, name: str) -> bool:
-    table = export.tables.get(name)
-    return table is not None and {"name", "value"} <= table.columns
+    found = ((text(name), value) for name, value in export.rows(CAPTURE_SETTINGS, "name", "value"))
+    wanted = ((name, text(value)) for name, value in found if name is not None and _WANTED_SETTING.fullmatch(name))
+    return {name: value for name, value in wanted if value is not None}
 
 
 def _command_line(settings: dict[str, str]) -> str | None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from nsysan.model.errors import MissingToolError
@@ -15,6 +18,16 @@ from nsysan.model.text import display_text
 ENVIRONMENT_VARIABLE = "NSYSAN_NSYS"
 _VERSION = re.compile(r"version (\d+)\.(\d+)\.(\d+)\.(\d+)")
 _NAME_NSYS = f"Give the path of nsys with --nsys or {ENVIRONMENT_VARIABLE}, or put it on PATH."
+
+INSTALLED_AT = (
+    "/opt/nvidia/nsight-systems*/bin/nsys",
+    "/opt/nvidia/nsight-systems*/target-linux-*/nsys",
+    "/opt/nvidia/nsight-systems*/*/bin/nsys",
+    "/opt/nvidia/nsight-systems*/*/target-linux-*/nsys",
+    "/usr/local/cuda*/bin/nsys",
+    "/usr/lib/nsight-systems/bin/nsys",
+)
+"""Where the installers of NVIDIA and of distributions put nsys."""
 
 Version = tuple[int, ...]
 
@@ -43,31 +56,77 @@ def shown_version(version: Version) -> str:
 
 
 def find_nsys(given: str | None) -> NsysInstallation | None:
-    """The nsys of ``given``, else of the environment variable, else of PATH; None where none of them names one.
+    """The nsys that ``given`` or else the environment variable names, else the newest there is; None where none is.
 
-    Raises MissingToolError where the one that is named cannot be run or is no nsys.
+    The newest is the one to take: an nsys reads the reports of every earlier one, and of no later one. It is sought
+    on PATH and where installers put it. Raises MissingToolError where the one that is named, or every one that was
+    found, cannot be run or is no nsys.
     """
     named = given or os.environ.get(ENVIRONMENT_VARIABLE) or None
-    executable = shutil.which(named or "nsys")
-    if executable is not None:
-        return _ask(str(Path(executable).absolute()))
     if named is None:
-        return None
-    raise MissingToolError(f"{display_text(named)} is no program that can be run.", _NAME_NSYS)
+        return _newest(_executables())
+    executable = shutil.which(named)
+    if executable is None:
+        raise MissingToolError(f"{display_text(named)} is no program that can be run.", _NAME_NSYS)
+    executable = str(Path(executable).absolute())
+    return _installation(executable, _version_of(executable))
 
 
-def _ask(executable: str) -> NsysInstallation:
+def every_nsys(given: str | None) -> list[tuple[str, Version | MissingToolError]]:
+    """Each executable that ``find_nsys`` chooses from with its version or why it cannot be used, the newest first."""
+    named = given or os.environ.get(ENVIRONMENT_VARIABLE) or None
+    executables = _executables() if named is None else [shutil.which(named) or named]
+    answers = [(executable, _answer(executable)) for executable in executables]
+    return sorted(answers, key=lambda entry: () if isinstance(entry[1], Exception) else entry[1], reverse=True)
+
+
+def _newest(executables: Iterable[str]) -> NsysInstallation | None:
+    answers = {executable: _answer(executable) for executable in executables}
+    versions = {executable: answer for executable, answer in answers.items() if not isinstance(answer, Exception)}
+    if answers and not versions:
+        raise next(answer for answer in answers.values() if isinstance(answer, Exception))
+    # of equal versions the first, that of PATH
+    newest = max(versions, key=lambda executable: versions[executable], default=None)
+    return None if newest is None else _installation(newest, versions[newest])
+
+
+def _answer(executable: str) -> Version | MissingToolError:
+    try:
+        return _version_of(executable)
+    except MissingToolError as failure:
+        return failure
+
+
+def _executables() -> list[str]:
+    """Every nsys on PATH, then those at the usual places, each file once."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    on_path = (shutil.which("nsys", path=folder) for folder in folders if folder)
+    installed = (path for pattern in INSTALLED_AT for path in sorted(glob.glob(pattern)) if os.access(path, os.X_OK))  # noqa: PTH207 -- the pattern is absolute
+    found = (str(Path(path).absolute()) for path in (*on_path, *installed) if path is not None)
+    return list({os.path.realpath(path): path for path in reversed(list(found))}.values())[::-1]
+
+
+def _installation(executable: str, version: Version) -> NsysInstallation:
+    return NsysInstallation(executable, version, _output(executable, "export", "--help"))
+
+
+def _version_of(executable: str) -> Version:
     version = _VERSION.search(_output(executable, "--version"))
     if version is None:
         raise MissingToolError(f"{display_text(executable)} does not answer as nsys does.", _NAME_NSYS)
-    numbers = tuple(int(number) for number in version.groups())
-    return NsysInstallation(executable, numbers, _output(executable, "export", "--help"))
+    return tuple(int(number) for number in version.groups())
 
 
 def _output(executable: str, *arguments: str) -> str:
-    command = [executable, *arguments]
+    """What the program prints; it is run again only when the file has changed, for there may be a thousand reports."""
     try:
-        finished = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: S603 -- the user's own nsys
+        status = Path(executable).stat()
+        return _run_once((executable, *arguments), (status.st_ino, status.st_size, status.st_mtime_ns))
     except OSError as error:
         raise MissingToolError(f"{display_text(executable)} cannot be run: {error.strerror}.", _NAME_NSYS) from error
+
+
+@lru_cache(maxsize=64)
+def _run_once(command: tuple[str, ...], _state: tuple[int, int, int]) -> str:
+    finished = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: S603 -- the user's own nsys
     return (finished.stdout + finished.stderr).decode("utf-8", "replace")

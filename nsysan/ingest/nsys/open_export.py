@@ -2,51 +2,53 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from nsysan.ingest.nsys.tables import TABLE_NAMES
-from nsysan.ingest.sqlite.tables import StoredTable, Value, rows, tables_among
+from nsysan.ingest.source import Source, StoredTable, Value
 from nsysan.model.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
 class OpenExport:
-    """A connection, the tables of it that nsysan reads, and the count of rows left out, per table."""
+    """The tables of an export that nsysan reads, in whatever form, and the count of rows left out, per table."""
 
-    connection: sqlite3.Connection
-    tables: Mapping[str, StoredTable]
+    source: Source
     unreadable_records: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def tables(self) -> Mapping[str, StoredTable]:
+        """The tables that the export has, by name."""
+        return self.source.tables
 
     def table(self, names: Iterable[str]) -> StoredTable | None:
         """The first of ``names`` that the export has."""
         return next((self.tables[name] for name in names if name in self.tables), None)
 
-    def rows(self, name: str, *columns: str) -> list[tuple[Value, ...]]:
+    def rows(self, name: str, *columns: str) -> Iterator[tuple[Value, ...]]:
         """The rows of a small table, none where the export lacks it; a column that it lacks is None in each."""
         table = self.tables.get(name)
-        return [] if table is None else list(rows(self.connection, table, columns))
+        return iter(()) if table is None else self.source.rows(table, columns)
 
 
-def open_export(connection: sqlite3.Connection, shown_name: str) -> OpenExport:
-    """The export behind the connection.
+def open_export(source: Source, shown_name: str) -> OpenExport:
+    """The export behind the source.
 
     Raises InputError where it has none of nsys' tables, or has one as a view or virtual table: what such a one
     answers was written by someone else than nsys, and may take forever.
     """
-    tables = tables_among(connection, TABLE_NAMES)
-    if not tables:
+    if not source.tables:
         raise InputError(
             f"{shown_name} is an SQLite database but no Nsight Systems export; it has none of the tables "
             f"{', '.join(TABLE_NAMES)}.",
             "Give a .nsys-rep, or export one: nsys export -t sqlite REPORT",
         )
-    computed = sorted(table.name for table in tables.values() if not table.is_stored)
+    computed = sorted(table.name for table in source.tables.values() if not table.is_stored)
     if computed:
         raise InputError(
             f"{shown_name} has {computed[0]} as a view or virtual table, where nsys writes a table.",
             "Give the export as nsys wrote it: nsys export -t sqlite REPORT",
         )
-    return OpenExport(connection, tables)
+    return OpenExport(source)

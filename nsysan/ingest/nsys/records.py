@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from nsysan.ingest.nsys import tables
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import NvtxDomains, RecordTable
-from nsysan.ingest.sqlite.columns import read_columns
 from nsysan.model.tables import (
     ABSENT,
     AnyTable,
@@ -42,16 +41,30 @@ class Records:
         ids = [table.name_id for table in named if table is not None]
         return np.unique(np.concatenate([np.empty(0, np.int64), *ids]))
 
+    def median_start_ns(self) -> int | None:
+        """The middle of all times at which a record starts (the later of two), None where there are no records."""
+        timed = (self.kernels, self.copies, self.memsets, self.graph_launches, self.nvtx_ranges)
+        starts_ns = np.concatenate([np.empty(0, np.int64), *(table.start_ns for table in timed if table is not None)])
+        middle = len(starts_ns) // 2
+        return int(np.partition(starts_ns, middle)[middle]) if len(starts_ns) else None
 
-def read_records(export: OpenExport, time_shift_ns: int) -> Records:
-    """All records, their times counted from session start by taking off the shift that the exporter added."""
+    def moved_back(self, shift_ns: int) -> Records:
+        """The records with their times counted from session start: without the shift that the exporter added."""
+        if shift_ns == 0:
+            return self
+        present = {field.name: getattr(self, field.name) for field in fields(self) if getattr(self, field.name)}
+        return replace(self, **{name: _moved(table, shift_ns) for name, table in present.items()})
+
+
+def read_records(export: OpenExport) -> Records:
+    """All records, their times as they are stored."""
     return Records(
-        kernels=_read(export, tables.KERNELS, time_shift_ns),
-        copies=_read(export, tables.COPIES, time_shift_ns),
-        memsets=_read(export, tables.MEMSETS, time_shift_ns),
-        graph_launches=_read(export, tables.GRAPH_LAUNCHES, time_shift_ns),
-        nvtx_ranges=_read(export, tables.NVTX_RANGES, time_shift_ns),
-        nvtx_domains=_read(export, tables.NVTX_DOMAINS, time_shift_ns),
+        kernels=_read(export, tables.KERNELS),
+        copies=_read(export, tables.COPIES),
+        memsets=_read(export, tables.MEMSETS),
+        graph_launches=_read(export, tables.GRAPH_LAUNCHES),
+        nvtx_ranges=_read(export, tables.NVTX_RANGES),
+        nvtx_domains=_read(export, tables.NVTX_DOMAINS),
     )
 
 
@@ -67,14 +80,16 @@ def unshifted(times_ns: Int64Array, shift_ns: int) -> Int64Array:
     return np.where(times_ns == ABSENT, ABSENT, moved)
 
 
-def _read(export: OpenExport, kind: RecordTable[AnyTable], time_shift_ns: int) -> AnyTable | None:
+def _read(export: OpenExport, kind: RecordTable[AnyTable]) -> AnyTable | None:
     table = export.table(kind.names)
     if table is None:
         return None
-    read = read_columns(export.connection, table, kind.columns, kind.scope)
+    read = export.source.read_columns(table, kind.columns, kind.scope)
     # two kinds may lie in one table, and both miss the rows that could be either
     export.unreadable_records[table.name] = max(export.unreadable_records[table.name], read.unreadable_count)
-    if read.arrays is None:
-        return None
-    times = {name: unshifted(read.arrays[name], time_shift_ns) for name in _TIMES if name in read.arrays}
-    return kind.record(**read.arrays | times)
+    return None if read.arrays is None else kind.record(**read.arrays)
+
+
+def _moved(table: AnyTable, shift_ns: int) -> AnyTable:
+    times = {name: unshifted(column, shift_ns) for name, column in table.columns().items() if name in _TIMES}
+    return replace(table, **times)

@@ -6,26 +6,39 @@ from dataclasses import dataclass
 
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import CAPTURE_DETAILS, EXPORT_SETTINGS, SESSION_START
-from nsysan.ingest.sqlite.tables import integer, known_text
+from nsysan.ingest.source import integer, known_text
 from nsysan.model.errors import InputError
 from nsysan.model.tables import ABSENT
 
 _TIME_SHIFT = "EXPORT_CONFIG_TIME_SHIFT"
+_EARLIEST_EPOCH_NS = 10**18
+"""September 2001: an earlier UTC time is that of a machine whose clock was not set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
     """The session's begin and length, and the exporter's version; None where the export does not say.
 
-    ``time_shift_ns`` is what the exporter added to every event: the UTC time of session start under
+    ``stated_shift_ns`` is what the exporter says that it added to every event: the UTC time of session start under
     ``--ts-normalize``, the user's number under ``--ts-shift``, their sum under both.
     """
 
     nsys_version: str | None
     export_schema: str | None
-    time_shift_ns: int
+    stated_shift_ns: int | None
     capture_ns: int | None
     start_utc_ns: int | None
+
+    def likely_shift_ns(self, median_start_ns: int | None) -> int:
+        """What to take off every time where the export does not state it, given the median of the records' starts.
+
+        Times were normalised to UTC where that median lies past the half of the session's UTC start: no session lasts
+        the decades that would take otherwise, and the impossible times of a few damaged records do not move a median.
+        """
+        start_ns = self.start_utc_ns
+        if start_ns is None or median_start_ns is None or start_ns < _EARLIEST_EPOCH_NS:
+            return 0
+        return start_ns if median_start_ns > start_ns // 2 else 0
 
 
 def read_session(export: OpenExport) -> Session:
@@ -34,7 +47,7 @@ def read_session(export: OpenExport) -> Session:
     return Session(
         nsys_version=settings.get("EXPORT_PRODUCT_VERSION"),
         export_schema=settings.get("EXPORT_SCHEMA_VERSION"),
-        time_shift_ns=_time_shift(settings.get(_TIME_SHIFT)),
+        stated_shift_ns=_stated_shift(settings.get(_TIME_SHIFT)),
         # a machine with several virtual machines has a row for each
         capture_ns=_largest(export, CAPTURE_DETAILS, "duration"),
         start_utc_ns=_largest(export, SESSION_START, "utcEpochNs"),
@@ -43,14 +56,14 @@ def read_session(export: OpenExport) -> Session:
 
 def _export_settings(export: OpenExport) -> dict[str, str]:
     table = export.table(EXPORT_SETTINGS)
-    found = [] if table is None else export.rows(table.name, "name", "value")
+    found = iter(()) if table is None else export.rows(table.name, "name", "value")
     named = ((known_text(name), known_text(value)) for name, value in found)
     return {name: value for name, value in named if name is not None and value is not None}
 
 
-def _time_shift(setting: str | None) -> int:
+def _stated_shift(setting: str | None) -> int | None:
     if setting is None:
-        return 0
+        return None
     try:
         shift_ns = int(setting)
     except ValueError:

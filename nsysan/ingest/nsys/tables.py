@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic
 
-from nsysan.ingest.sqlite.columns import Column, Need, Scope
+from nsysan.ingest.columns import Column, Need, Scope
 from nsysan.model.tables import AnyTable, Copies, GraphLaunches, Int64Array, Kernels, Memsets, NvtxRanges, Table
 
 STRINGS = "StringIds"
@@ -21,6 +21,8 @@ SESSION_START = "TARGET_INFO_SESSION_START_TIME"
 CAPTURE_DETAILS = "ANALYSIS_DETAILS"
 GPUS = "TARGET_INFO_GPU"
 CUDA_DEVICES = "TARGET_INFO_CUDA_DEVICE"
+SEEN_GPUS = "TARGET_INFO_CUDA_GPU"
+"""The GPUs that each process saw; nsys 2020 wrote this, and neither of the two before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,5 +110,6 @@ TABLE_NAMES = (
     CAPTURE_DETAILS,
     GPUS,
     CUDA_DEVICES,
+    SEEN_GPUS,
 )
 """Every table nsysan reads; ``nsys export --tables`` matches whole names and adds nothing that they depend on."""

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping
 
 from nsysan.ingest.fingerprint import fingerprint_of
 from nsysan.ingest.nsys.identity import read_identity
 from nsysan.ingest.nsys.machine import read_cuda_devices, read_gpus
-from nsysan.ingest.nsys.names import InlineTexts, Names
+from nsysan.ingest.nsys.names import Names
 from nsysan.ingest.nsys.open_export import open_export
-from nsysan.ingest.nsys.records import read_records
-from nsysan.ingest.nsys.session import read_session
+from nsysan.ingest.nsys.records import Records, read_records
+from nsysan.ingest.nsys.session import Session, read_session
 from nsysan.ingest.nsys.tables import NvtxDomains
 from nsysan.ingest.reader import Candidate, ReadOptions
+from nsysan.ingest.source import Source
 from nsysan.model.trace import PROCESS_BITS, Trace
 
 
-def read_export(connection: sqlite3.Connection, candidate: Candidate, reader: str, options: ReadOptions) -> Trace:
-    """The trace in the export behind ``connection``, named and fingerprinted after what the user gave.
+def read_export(source: Source, candidate: Candidate, reader: str, options: ReadOptions) -> Trace:
+    """The trace in the export behind ``source``, named and fingerprinted after what the user gave.
 
-    Raises InputError where the database is no export, sqlite3.Error where it is damaged.
+    Raises InputError where it is no export, and what the source raises where it is damaged.
     """
-    export = open_export(connection, candidate.shown_name)
+    export = open_export(source, candidate.shown_name)
     session = read_session(export)
-    inline_texts = InlineTexts(connection)
-    records = read_records(export, session.time_shift_ns)
-    names = Names(export, inline_texts, records.name_ids())
+    records = _from_session_start(read_records(export), session)
+    names = Names(export, records.name_ids())
     gpus, cuda_devices = read_gpus(export), read_cuda_devices(export)
     return Trace(
         name=candidate.path.name,
@@ -48,6 +47,11 @@ def read_export(connection: sqlite3.Connection, candidate: Candidate, reader: st
         nvtx_domains=_domain_names(names.renamed(records.nvtx_domains), names.strings),
         unreadable_records={table: left_out for table, left_out in export.unreadable_records.items() if left_out},
     )
+
+
+def _from_session_start(records: Records, session: Session) -> Records:
+    shift_ns = session.stated_shift_ns
+    return records.moved_back(session.likely_shift_ns(records.median_start_ns()) if shift_ns is None else shift_ns)
 
 
 def _domain_names(domains: NvtxDomains | None, strings: Mapping[int, str]) -> dict[tuple[int, int], str]:

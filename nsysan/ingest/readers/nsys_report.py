@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import shlex
+import sqlite3
+from contextlib import AbstractContextManager
+from pathlib import Path
 
-from nsysan.ingest.nsys.conversion import exported
+from nsysan.ingest.fingerprint import sha256_of
+from nsysan.ingest.nsys.conversion import exported, exported_and_kept, kept_from_before
 from nsysan.ingest.nsys.installation import NsysInstallation, find_nsys, shown_version
+from nsysan.ingest.nsys.kept_export import KeptExport, Origin
 from nsysan.ingest.nsys.report import MAGIC, collector_version
+from nsysan.ingest.nsys.survey import survey_export
+from nsysan.ingest.nsys.tables import TABLE_NAMES
 from nsysan.ingest.nsys.trace import read_export
 from nsysan.ingest.reader import Candidate, Reader, ReadOptions
+from nsysan.ingest.sqlite.tables import SqliteTables
+from nsysan.model.contents import Contents
 from nsysan.model.errors import InputError, MissingToolError
 from nsysan.model.text import visible_text
 from nsysan.model.trace import Trace
@@ -21,14 +30,41 @@ def _recognise(candidate: Candidate) -> bool:
 
 
 def _read(candidate: Candidate, options: ReadOptions) -> Trace:
+    with _export_of(candidate, options) as connection:
+        options.tell(f"reading {candidate.shown_name}")
+        return read_export(SqliteTables(connection, TABLE_NAMES), candidate, _ID, options)
+
+
+def _survey(candidate: Candidate, options: ReadOptions) -> Contents:
+    # a kept export holds only the tables that nsysan reads; here every table is asked for
+    with exported(candidate, _able(find_nsys(options.nsys), candidate), options, every_table=True) as connection:
+        return survey_export(connection, candidate, _ID)
+
+
+def _export_of(candidate: Candidate, options: ReadOptions) -> AbstractContextManager[sqlite3.Connection]:
     nsys = find_nsys(options.nsys)
+    if options.keep_exports_in is None:
+        return exported(candidate, _able(nsys, candidate), options)
+    kept = KeptExport(options.keep_exports_in, candidate.path)
+    if _is_current(kept.origin(), candidate.path, nsys) and kept.is_sound():
+        return kept_from_before(candidate, kept, options)
+    return exported_and_kept(candidate, _able(nsys, candidate), options, kept)
+
+
+def _is_current(origin: Origin | None, report: Path, nsys: NsysInstallation | None) -> bool:
+    """Whether the export is of this very report, with every table; and of this nsys, if there is one."""
+    if origin is None:
+        return False
+    version = origin.nsys_version if nsys is None else nsys.shown_version
+    return origin == Origin(sha256_of(report), version)
+
+
+def _able(nsys: NsysInstallation | None, candidate: Candidate) -> NsysInstallation:
+    """The nsys, if there is one that reads the report."""
     if nsys is None:
         raise _no_nsys(candidate)
     _refuse_newer(candidate, nsys)
-    options.tell(f"exporting {candidate.shown_name} with nsys {nsys.shown_version}")
-    with exported(candidate.path, candidate.shown_name, nsys) as connection:
-        options.tell(f"reading {candidate.shown_name}")
-        return read_export(connection, candidate, _ID, options)
+    return nsys
 
 
 def _no_nsys(candidate: Candidate) -> MissingToolError:
@@ -51,4 +87,4 @@ def _refuse_newer(candidate: Candidate, nsys: NsysInstallation) -> None:
         )
 
 
-READER = Reader(_ID, _recognise, _read)
+READER = Reader(_ID, _recognise, _read, survey=_survey)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from nsysan.ingest.nsys.survey import survey_export
+from nsysan.ingest.nsys.tables import TABLE_NAMES
 from nsysan.ingest.nsys.trace import read_export
 from nsysan.ingest.reader import Candidate, Reader, ReadOptions
 from nsysan.ingest.sqlite.database import open_database
 from nsysan.ingest.sqlite.header import MAGIC
+from nsysan.ingest.sqlite.tables import SqliteTables
+from nsysan.model.contents import Contents
 from nsysan.model.trace import Trace
 
 _ID = "nsys_sqlite"
@@ -18,7 +22,13 @@ def _recognise(candidate: Candidate) -> bool:
 def _read(candidate: Candidate, options: ReadOptions) -> Trace:
     options.tell(f"reading {candidate.shown_name}")
     with open_database(candidate.path, candidate.shown_name) as connection:
-        return read_export(connection, candidate, _ID, options)
+        return read_export(SqliteTables(connection, TABLE_NAMES), candidate, _ID, options)
 
 
-READER = Reader(_ID, _recognise, _read)
+def _survey(candidate: Candidate, options: ReadOptions) -> Contents:
+    options.tell(f"counting {candidate.shown_name}")
+    with open_database(candidate.path, candidate.shown_name) as connection:
+        return survey_export(connection, candidate, _ID)
+
+
+READER = Reader(_ID, _recognise, _read, survey=_survey)

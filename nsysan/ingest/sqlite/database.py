@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from nsysan.ingest.private_folder import no_room, private_folder
+from nsysan.ingest.source import decode_text
 from nsysan.ingest.sqlite.header import check_length
 from nsysan.ingest.stillness import SIDE_FILE_SUFFIXES, side_files
 from nsysan.model.errors import InputError
@@ -38,11 +39,6 @@ def check_structure(connection: sqlite3.Connection) -> None:
     (answer,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if answer != "ok":
         raise sqlite3.DatabaseError(answer)
-
-
-def decode_text(stored: bytes) -> str:
-    """Text as nsys meant it, with U+FFFD for what is no UTF-8."""
-    return stored.decode("utf-8", "replace")
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -1,23 +1,58 @@
-"""Which tables a database holds, and rows of small ones."""
+"""The tables of an SQLite database as a source."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from nsysan.ingest.sqlite.database import decode_text
+from nsysan.ingest.columns import Column, ColumnRead, InlineTexts, Scope
+from nsysan.ingest.source import StoredTable, Value, text
+from nsysan.ingest.sqlite.columns import read_columns
 
-Value = int | float | str | bytes | None
+_IDS_PER_QUERY = 500
 
 
-@dataclass(frozen=True, slots=True)
-class StoredTable:
-    """A table as it lies in the file; ``is_stored`` is False for a view or virtual table, whose rows are computed."""
+class SqliteTables:
+    """Those of the named tables that the database behind ``connection`` has, as table or view."""
 
-    name: str
-    columns: frozenset[str]
-    is_stored: bool
+    def __init__(self, connection: sqlite3.Connection, names: Iterable[str]) -> None:
+        self._connection = connection
+        self._inline_texts = InlineTexts()
+        (self._encoding,) = connection.execute("PRAGMA encoding").fetchone()
+        connection.create_function("inline_text_id", 1, self._inline_text_id)
+        self._tables = tables_among(connection, names)
+
+    @property
+    def tables(self) -> Mapping[str, StoredTable]:
+        """The tables by name."""
+        return self._tables
+
+    @property
+    def inline_texts(self) -> InlineTexts:
+        """The texts met inside records."""
+        return self._inline_texts
+
+    def rows(self, table: StoredTable, columns: Iterable[str]) -> Iterator[tuple[Value, ...]]:
+        """The rows of a small table; a column that it lacks is None in each."""
+        selected = ", ".join(f'"{column}"' if column in table.columns else "NULL" for column in columns)
+        yield from self._connection.execute(f'SELECT {selected} FROM "{table.name}"')  # noqa: S608 -- names nsysan declares
+
+    def read_columns(self, table: StoredTable, columns: tuple[Column, ...], scope: Scope | None) -> ColumnRead:
+        """The ``columns`` of the rows in ``scope``, or of all rows."""
+        return read_columns(self._connection, table, columns, scope)
+
+    def texts(self, table: StoredTable, ids: Sequence[int]) -> dict[int, str]:
+        """The texts of these ids; an id whose row is missing or NULL has none."""
+        found: dict[int, str] = {}
+        for begin in range(0, len(ids), _IDS_PER_QUERY):
+            wanted = ids[begin : begin + _IDS_PER_QUERY]
+            query = f'SELECT id, value FROM "{table.name}" WHERE id IN ({", ".join("?" * len(wanted))})'  # noqa: S608 -- no text in it
+            named = ((string_id, text(value)) for string_id, value in self._connection.execute(query, wanted))
+            found |= {string_id: name for string_id, name in named if name is not None}
+        return found
+
+    def _inline_text_id(self, stored: bytes) -> int:
+        return self._inline_texts.id_of(stored.decode(self._encoding, "replace"))
 
 
 def tables_among(connection: sqlite3.Connection, names: Iterable[str]) -> Mapping[str, StoredTable]:
@@ -30,29 +65,6 @@ def tables_among(connection: sqlite3.Connection, names: Iterable[str]) -> Mappin
         for name, rootpage in found.fetchall()
         if name in wanted
     }
-
-
-def rows(connection: sqlite3.Connection, table: StoredTable, columns: Iterable[str]) -> Iterator[tuple[Value, ...]]:
-    """The rows of a small table; a column that it lacks is None in each."""
-    selected = ", ".join(f'"{column}"' if column in table.columns else "NULL" for column in columns)
-    yield from connection.execute(f'SELECT {selected} FROM "{table.name}"')  # noqa: S608 -- names nsysan declares
-
-
-def integer(value: Value) -> int | None:
-    """The value if it is an integer."""
-    return value if isinstance(value, int) else None
-
-
-def text(value: Value) -> str | None:
-    """The value as text, None where it is NULL."""
-    if value is None:
-        return None
-    return decode_text(value) if isinstance(value, bytes) else str(value)
-
-
-def known_text(value: Value) -> str | None:
-    """The value as text, None where it is NULL or empty: nsys writes either for what it does not know."""
-    return text(value) or None
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:

@@ -25,11 +25,10 @@ from nsysan.model.tables import (
     NvtxRanges,
     RuntimeCalls,
 )
-from nsysan.model.trace import PID_MASK, PID_SHIFT, CaptureIdentity, CudaDevice, Trace, process_of
+from nsysan.model.trace import IMPOSSIBLE_NS, PID_MASK, PID_SHIFT, CaptureIdentity, CudaDevice, Trace, process_of
 
 _EVENTS = "traceEvents"
-_TEN_DAYS_NS = 10 * 86_400 * 10**9
-"""No profile is as long, so an event further from most others has a damaged time and says nothing of the session."""
+
 
 AnyTimed = TypeVar("AnyTimed", Kernels, Copies, Memsets, RuntimeCalls, NvtxRanges, CollectiveCalls)
 AnyGpuTable = TypeVar("AnyGpuTable", Kernels, Copies, Memsets)
@@ -109,7 +108,7 @@ def _session(events: Events) -> _Session:
     if not len(starts):
         return _Session(0, None, pid)
     middle_ns = int(np.partition(starts, len(starts) // 2)[len(starts) // 2])
-    sound = (np.abs(starts - middle_ns) <= _TEN_DAYS_NS) & (np.abs(ends - middle_ns) <= _TEN_DAYS_NS)
+    sound = (np.abs(starts - middle_ns) <= IMPOSSIBLE_NS) & (np.abs(ends - middle_ns) <= IMPOSSIBLE_NS)
     start_ns = int(starts[sound].min(initial=middle_ns))
     return _Session(start_ns, int(ends[sound].max(initial=middle_ns)) - start_ns, pid)
 

@@ -1,0 +1,1 @@
+"""Tables that lie in a folder, one file each, as Parquet or as Arrow streams."""

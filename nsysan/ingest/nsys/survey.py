@@ -1,0 +1,94 @@
+"""What an export holds, by counting: no column is read into memory, whatever the size of the tables."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+
+from nsysan import __version__
+from nsysan.ingest.counts import NCCL_DOMAIN, Counts
+from nsysan.ingest.nsys.identity import read_identity
+from nsysan.ingest.nsys.machine import read_cuda_devices, read_gpus
+from nsysan.ingest.nsys.nvtx_survey import count_ranges, domain_names, frequent_names, nccl_range_count
+from nsysan.ingest.nsys.open_export import OpenExport, open_export
+from nsysan.ingest.nsys.open_questions import open_questions
+from nsysan.ingest.nsys.processes import PROCESS_TABLES, communicators, process_count, process_names
+from nsysan.ingest.nsys.questions import EVIDENCE_TABLES, Evidence
+from nsysan.ingest.nsys.session import Session, read_session
+from nsysan.ingest.nsys.tables import SYSTEM_PROPERTIES, TABLE_NAMES
+from nsysan.ingest.nsys.work_survey import count_gpu_work, median_start_ns
+from nsysan.ingest.reader import Candidate
+from nsysan.ingest.shown import shown, shown_devices, shown_gpus, shown_identity
+from nsysan.ingest.source import known_text
+from nsysan.ingest.sqlite.counting import has_rows, row_counts, stored_among
+from nsysan.ingest.sqlite.tables import SqliteTables
+from nsysan.model.contents import Contents, TableRows
+from nsysan.model.text import display_text
+
+
+def survey_export(connection: sqlite3.Connection, candidate: Candidate, reader: str) -> Contents:
+    """The contents of the export behind ``connection``, with the names of people and machines that it holds.
+
+    Raises InputError where the database is no export, sqlite3.Error where it is damaged.
+    """
+    export = open_export(SqliteTables(connection, TABLE_NAMES), candidate.shown_name)
+    others = OpenExport(SqliteTables(connection, stored_among(connection, PROCESS_TABLES)))
+    session = read_session(export)
+    counts = _counts(connection, export, session)
+    total = counts.total_work()
+    # exports lose the names of domains
+    nccl_count = counts.ranges_by_domain()[NCCL_DOMAIN] or nccl_range_count(connection, export)
+    hosts = _hosts(export)
+    return Contents(
+        nsysan_version=__version__,
+        name=display_text(candidate.path.name),
+        reader=reader,
+        size_bytes=candidate.size_bytes,
+        nsys_version=shown(session.nsys_version),
+        export_schema=shown(session.export_schema),
+        capture_ns=session.capture_ns,
+        session_start_utc_ns=None if session.start_utc_ns is None else str(session.start_utc_ns),
+        host_count=len(hosts) or None,
+        hosts=hosts,
+        identity=shown_identity(read_identity(export, candidate.path)),
+        process_count=process_count(others),
+        processes=counts.processes(process_names(others)),
+        gpus=shown_gpus(read_gpus(export)),
+        cuda_devices=shown_devices(read_cuda_devices(export)),
+        devices=counts.devices(),
+        work_start_ns=total.start_ns,
+        work_end_ns=total.end_ns,
+        nvtx=counts.nvtx(frequent_names(connection, export)),
+        communicators=communicators(others, nccl_count),
+        tables=tuple(TableRows(display_text(name), count) for name, count in row_counts(connection).items()),
+        open_questions=open_questions(_evidence_in(connection)),
+    )
+
+
+def _evidence_in(connection: sqlite3.Connection) -> Callable[[Evidence], bool]:
+    tables = stored_among(connection, EVIDENCE_TABLES)
+
+    def holds(evidence: Evidence) -> bool:
+        table = tables.get(evidence.table)
+        if table is None or (evidence.column is not None and evidence.column not in table.columns):
+            return False
+        return has_rows(connection, table, evidence.column, evidence.like)
+
+    return holds
+
+
+def _hosts(export: OpenExport) -> tuple[str, ...]:
+    named = export.rows(SYSTEM_PROPERTIES, "name", "value")
+    hosts = {known_text(value) for name, value in named if name == "Hostname"}
+    return tuple(sorted(display_text(host) for host in hosts if host is not None))
+
+
+def _counts(connection: sqlite3.Connection, export: OpenExport, session: Session) -> Counts:
+    shift_ns = session.stated_shift_ns
+    if shift_ns is None:
+        shift_ns = session.likely_shift_ns(median_start_ns(connection, export))
+    return Counts(
+        work=count_gpu_work(connection, export, shift_ns),
+        ranges=count_ranges(connection, export),
+        domain_names=domain_names(connection, export),
+    )

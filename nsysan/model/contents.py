@@ -1,0 +1,149 @@
+"""What a report holds, told without reading its records: the answer of ``nsysan info``.
+
+Every text is safe to show. A figure that the report does not tell is None, never 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nsysan.model.trace import CaptureIdentity, CudaDevice, PhysicalGpu
+
+
+@dataclass(frozen=True, slots=True)
+class TableRows:
+    """A table of the report; ``row_count`` is None where its rows are not stored but would be made up on the spot."""
+
+    name: str
+    row_count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessWork:
+    """A process with GPU work or NVTX ranges. ``name`` is a path often, and None unless identity is kept."""
+
+    pid: int
+    name: str | None
+    gpu_record_count: int
+    nvtx_range_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceWork:
+    """The GPU work of one process on one CUDA device, from its first begin to its last end in session time.
+
+    ``start_ns`` and ``end_ns`` are None where no record has a time that can be.
+    """
+
+    pid: int
+    device_id: int
+    record_count: int
+    start_ns: int | None
+    end_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class NamedCount:
+    """How many there are of one name."""
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class NvtxContents:
+    """The ranges by domain, and the most frequent names; the default domain is called ``default``."""
+
+    range_count: int
+    domains: tuple[NamedCount, ...]
+    frequent_names: tuple[NamedCount, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Communicators:
+    """What rows tell of communication: ranks and communicator sizes from MPI's, and how many ranges are of NCCL.
+
+    Those are the ranges of its domain, or, where no domain has its name, those named as its calls are.
+    """
+
+    mpi_ranks: tuple[int, ...]
+    mpi_sizes: tuple[int, ...]
+    nccl_range_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question that the report cannot answer, what it lacks for it, and what to record or export for an answer."""
+
+    id: str
+    question: str
+    reason: str
+    recapture: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """One report. What names people, machines and paths is None unless identity is kept.
+
+    ``process_count`` counts the processes nsys saw, ``processes`` are those that did something that was recorded.
+    ``nvtx`` and ``communicators`` are None where nothing of the kind was recorded, ``open_questions`` where the
+    format is not one that questions are put to.
+    """
+
+    nsysan_version: str
+    name: str
+    reader: str
+    size_bytes: int
+    nsys_version: str | None
+    export_schema: str | None
+    capture_ns: int | None
+    session_start_utc_ns: str | None
+    """Nanoseconds since 1970 as digits: they do not fit the numbers of JavaScript."""
+    host_count: int | None
+    hosts: tuple[str, ...] | None
+    identity: CaptureIdentity | None
+    process_count: int | None
+    processes: tuple[ProcessWork, ...]
+    gpus: tuple[PhysicalGpu, ...]
+    cuda_devices: tuple[CudaDevice, ...]
+    devices: tuple[DeviceWork, ...]
+    work_start_ns: int | None
+    work_end_ns: int | None
+    nvtx: NvtxContents | None
+    communicators: Communicators | None
+    tables: tuple[TableRows, ...]
+    open_questions: tuple[OpenQuestion, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderAtHand:
+    """A reader; ``missing_modules`` names what it imports and this Python lacks."""
+
+    id: str
+    missing_modules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NsysAtHand:
+    """An nsys on this machine; ``fault`` says why it cannot be used, where it cannot."""
+
+    executable: str
+    version: str | None
+    fault: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """What this nsysan can work with: the answer of ``nsysan info --self``.
+
+    ``has_nvidia_smi`` says whether that program is there, as where there is a GPU; no driver is asked.
+    """
+
+    nsysan_version: str
+    python_version: str
+    platform: str
+    core_count: int
+    readers: tuple[ReaderAtHand, ...]
+    numba_version: str | None
+    nsys: tuple[NsysAtHand, ...]
+    has_nvidia_smi: bool

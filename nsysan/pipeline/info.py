@@ -1,0 +1,73 @@
+"""What a report holds, and what this nsysan can work with."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import dataclass, replace
+from importlib import metadata
+from importlib.util import find_spec
+from itertools import starmap
+from pathlib import Path
+from shutil import which
+
+from nsysan import __version__
+from nsysan.ingest import readers
+from nsysan.ingest.nsys.installation import Version, every_nsys, shown_version
+from nsysan.ingest.reader import Reader
+from nsysan.ingest.reading import ReadOptions, survey_report
+from nsysan.model.contents import Contents, Installation, NsysAtHand, ReaderAtHand
+from nsysan.model.errors import MissingToolError
+from nsysan.model.registry import discover
+from nsysan.model.text import display_text
+
+
+@dataclass(frozen=True, slots=True)
+class InfoOptions:
+    """With which nsys to export a ``.nsys-rep``, and whether to keep what names people, machines and paths."""
+
+    nsys: str | None = None
+    keep_identity: bool = False
+
+
+def inspect_report(path: Path, options: InfoOptions) -> Contents:
+    """What the report at ``path`` holds. Raises InputError or MissingToolError; writes nothing."""
+    contents = survey_report(path, ReadOptions(nsys=options.nsys))
+    return contents if options.keep_identity else _without_identity(contents)
+
+
+def inspect_installation(nsys: str | None = None) -> Installation:
+    """What this nsysan has at hand. Nothing but an nsys is started, and no driver is touched."""
+    return Installation(
+        nsysan_version=__version__,
+        python_version=platform.python_version(),
+        platform=platform.platform(),
+        core_count=os.cpu_count() or 1,
+        readers=tuple(_reader(reader) for reader in discover(readers, "READER", Reader)),
+        numba_version=_version_of("numba"),
+        nsys=tuple(starmap(_nsys, every_nsys(nsys))),
+        has_nvidia_smi=which("nvidia-smi") is not None,
+    )
+
+
+def _without_identity(contents: Contents) -> Contents:
+    nameless = tuple(replace(process, name=None) for process in contents.processes)
+    return replace(contents, hosts=None, identity=None, processes=nameless)
+
+
+def _reader(reader: Reader) -> ReaderAtHand:
+    return ReaderAtHand(reader.id, tuple(name for name in reader.needs_modules if find_spec(name) is None))
+
+
+def _version_of(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _nsys(executable: str, answer: Version | MissingToolError) -> NsysAtHand:
+    shown = display_text(executable)
+    if isinstance(answer, MissingToolError):
+        return NsysAtHand(shown, version=None, fault=answer.message)
+    return NsysAtHand(shown, shown_version(answer), fault=None)

@@ -1,0 +1,69 @@
+"""What a folder stands for: its reports, each once, whatever tools have left beside them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nsysan.model.errors import InputError
+from nsysan.pipeline.inputs import expand_inputs, without_copies
+
+
+def make(folder: Path, *names: str) -> None:
+    """Empty files, and folders of tables where a name ends in a slash."""
+    for name in names:
+        path = folder / name
+        if name.endswith("/"):
+            path.mkdir()
+            (path / "StringIds.parquet").touch()
+        else:
+            path.touch()
+
+
+@pytest.mark.parametrize(
+    ("present", "taken"),
+    [
+        (["rank10.sqlite", "rank9.sqlite"], ["rank9.sqlite", "rank10.sqlite"]),
+        (["rank0.nsys-rep", "rank0.sqlite"], ["rank0.sqlite"]),
+        # nsys recipe leaves folders with only the tables that it needed
+        (["rank0.nsys-rep", "rank0_pqtdir/", "rank0_arwdir/"], ["rank0.nsys-rep"]),
+        (["rank0.sqlite", "rank0_pqtdir/"], ["rank0.sqlite"]),
+        (["rank0_pqtdir/", "rank1_arwdir/"], ["rank0_pqtdir", "rank1_arwdir"]),
+        (["rank0_pqtdir/", "rank0_arwdir/"], ["rank0_arwdir"]),
+        (["any name/", "rank0.qdrep"], ["any name", "rank0.qdrep"]),
+        # a kept export is of some rank0.nsys-rep: of which content, only reading that tells
+        (["rank0.nsys-rep", "rank0.nsysan.sqlite"], ["rank0.nsys-rep"]),
+        (["rank0.nsysan.sqlite"], ["rank0.nsysan.sqlite"]),
+        (["rank0.sqlite", "notes.txt", "rank0.nsysan.html"], ["rank0.sqlite"]),
+    ],
+)
+def test_the_reports_of_a_folder(tmp_path: Path, present: list[str], taken: list[str]) -> None:
+    make(tmp_path, *present)
+    (tmp_path / "a folder without tables").mkdir()
+
+    assert expand_inputs([tmp_path]) == [tmp_path / name for name in taken]
+
+
+@pytest.mark.parametrize("table", ["StringIds.parquet", "META_DATA_EXPORT.arrow", "CUPTI_ACTIVITY_KIND_KERNEL.arrow"])
+def test_a_folder_of_tables_is_one_report(tmp_path: Path, table: str) -> None:
+    make(tmp_path, table, "rank0.sqlite")
+
+    assert expand_inputs([tmp_path]) == [tmp_path]
+
+
+def test_a_folder_with_other_parquet_files_holds_no_report(tmp_path: Path) -> None:
+    make(tmp_path, "losses.parquet")
+
+    with pytest.raises(InputError, match="holds no report"):
+        expand_inputs([tmp_path])
+
+
+def test_a_folder_of_tables_given_twice_counts_once(tmp_path: Path) -> None:
+    make(tmp_path, "one/", "two/")
+    paths = [tmp_path / "one", tmp_path / "two", tmp_path / "two" / ".." / "one"]
+
+    kept, notes = without_copies(paths)
+
+    assert kept == paths[:2]
+    assert [note.sentence for note in notes] == ["one and one have the same content: it is counted once."]
