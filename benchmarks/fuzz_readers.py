@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from nsysan.ingest.reading import ReadOptions, read_trace
-from nsysan.model.errors import InputError
+from nsysan.model.errors import NsysanError
 from nsysan.model.trace import Trace
 from nsysan.synth.export import Export
 
@@ -44,6 +44,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=1.0, help="for so long (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="other numbers make other cases")
     parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
+    parser.add_argument("--report", type=Path, help="also damage this .nsys-rep, if there is an nsys")
     parser.add_argument("--only", type=int, help="repeat this one case, in this process")
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -52,6 +53,8 @@ def main() -> int:
         if options.worker is not None:
             work(folder, options.seed, options.first)
         make_originals(folder / "originals")
+        if options.report is not None:
+            shutil.copyfile(options.report, folder / "originals" / "report.nsys-rep")
         if options.only is not None:
             print(run_case(folder, options.seed, options.only))
             return 0
@@ -169,7 +172,7 @@ def run_case(folder: Path, seed: int, number: int) -> str:
 def _outcome(path: Path, original: Path, damage: str) -> str:
     try:
         trace = read_trace(path, ReadOptions())
-    except InputError:
+    except NsysanError:
         return "refused"
     except BaseException:  # noqa: BLE001 -- whatever it is, it is what we are looking for
         return "FAILURE | " + " / ".join(traceback.format_exc().splitlines()[-6:])

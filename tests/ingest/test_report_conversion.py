@@ -180,6 +180,7 @@ FAILURES = {
     "ended": ("kill -TERM $$", (3, "could not be exported: nsys was ended by signal 15.")),
     "ended inside a script": ("exit 143", (3, "could not be exported: nsys was ended by signal 15.")),
     "killed for its memory": ("kill -KILL $$", (3, "could not be exported: nsys was ended by signal 9.")),
+    "crashed": ("kill -SEGV $$", (2, "made nsys crash (signal 11).")),
     "out of memory": (
         fails(1, "terminate called after throwing an instance of 'std::bad_alloc'"),
         (3, "could not be exported: nsys ran out of memory."),

@@ -6,6 +6,7 @@ Its exit code is no guide: on a full disk it is 0. The patterns are matched agai
 from __future__ import annotations
 
 import re
+import signal
 from dataclasses import dataclass
 
 from nsysan.ingest.private_folder import MAKE_ROOM
@@ -19,7 +20,7 @@ _TRY_BY_HAND = "Try it by hand: nsys export -t sqlite REPORT"
 _LARGER_MACHINE = "Memory may have run out: free some, or export it on a larger machine: nsys export -t sqlite REPORT"
 _SHELL_SIGNAL = 128
 """What a shell adds to the signal that ended a program: nsys may be a script around one."""
-_KILLED = 9
+_CRASHES = frozenset({signal.SIGILL, signal.SIGABRT, signal.SIGFPE, signal.SIGSEGV})
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +106,18 @@ def failure_of(shown_name: str, exit_code: int, stderr: str) -> NsysanError | No
             return failure.error(f"{shown_name} {failure.says}.", failure.hint)
     signal_number = -exit_code if exit_code < 0 else exit_code - _SHELL_SIGNAL
     if signal_number > 0:
-        return MissingToolError(
-            f"{shown_name} could not be exported: nsys was ended by signal {signal_number}.",
-            _LARGER_MACHINE if signal_number == _KILLED else _TRY_BY_HAND,
-        )
+        return _ended_by(shown_name, signal_number)
     said = stderr.strip()
     if exit_code == 0 and not said:
         return None
     first_line = display_text(said.partition("\n")[0]) or "it did not say why"
     return InputError(f"nsys could not export {shown_name} (exit code {exit_code}): {first_line}", _TRY_BY_HAND)
+
+
+def _ended_by(shown_name: str, signal_number: int) -> NsysanError:
+    if signal_number in _CRASHES:
+        return InputError(f"{shown_name} made nsys crash (signal {signal_number}).", _TRANSFER_AGAIN)
+    return MissingToolError(
+        f"{shown_name} could not be exported: nsys was ended by signal {signal_number}.",
+        _LARGER_MACHINE if signal_number == signal.SIGKILL else _TRY_BY_HAND,
+    )
