@@ -57,6 +57,7 @@ def test_what_is_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
             ReaderAtHand("nsys_folder", ("pyarrow",)),
             ReaderAtHand("nsys_report", ()),
             ReaderAtHand("nsys_sqlite", ()),
+            ReaderAtHand("torch_profile", ()),
         ),
         numba_version="0.61",
         nsys=(
