@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nsysan import __version__
+from nsysan.ingest import readers
+from nsysan.ingest.reader import Reader
 from nsysan.model.contents import Installation, NsysAtHand, ReaderAtHand
+from nsysan.model.registry import discover
 from nsysan.model.trace import CaptureIdentity
 from nsysan.pipeline import info
 from nsysan.pipeline.info import InfoOptions, inspect_installation, inspect_report
@@ -53,12 +56,7 @@ def test_what_is_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         python_version=platform.python_version(),
         platform=platform.platform(),
         core_count=os.cpu_count() or 1,
-        readers=(
-            ReaderAtHand("nsys_folder", ("pyarrow",)),
-            ReaderAtHand("nsys_report", ()),
-            ReaderAtHand("nsys_sqlite", ()),
-            ReaderAtHand("torch_profile", ()),
-        ),
+        readers=tuple(ReaderAtHand(reader.id, reader.needs_modules) for reader in discover(readers, "READER", Reader)),
         numba_version="0.61",
         nsys=(
             NsysAtHand(str(newer / "nsys"), "2026.2.1.210", None),
@@ -68,6 +66,12 @@ def test_what_is_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     )
     # nvidia-smi was looked for, not started
     assert not (tmp_path / "started").exists()
+
+
+def test_only_folders_need_more_than_nsysan_itself() -> None:
+    needs = {reader.id: reader.needs_modules for reader in discover(readers, "READER", Reader) if reader.needs_modules}
+
+    assert needs == {"nsys_folder": ("pyarrow",)}
 
 
 def test_nothing_at_hand_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
