@@ -53,7 +53,8 @@ def _at_the_same_time(one: int, other: int, clocks: Sequence[Clock]) -> bool:
 
 def matching_notes(groups: Sequence[Sequence[FoundDevice]]) -> Iterator[Note]:
     """What could not be known: devices without identity, one UUID on unknown hosts, one GPU at different times."""
-    unknown = sum(group[0].identity.key is None for group in groups)
+    several_reports = len({device.report for group in groups for device in group}) > 1
+    unknown = sum(_may_be_another(group[0].identity, several_reports=several_reports) for group in groups)
     if unknown > 1:
         yield Note(
             "gpus_not_matched",
@@ -68,3 +69,8 @@ def matching_notes(groups: Sequence[Sequence[FoundDevice]]) -> Iterator[Note]:
             f"{counted(repeated, 'GPU')} counted again: their reports share a UUID, but not a host or not the time of "
             "capture.",
         )
+
+
+def _may_be_another(identity: GpuIdentity, *, several_reports: bool) -> bool:
+    """Whether the GPU may be one that stands beside it: without a UUID it is known inside its own report only."""
+    return identity.key is None or (several_reports and identity.uuid is None)

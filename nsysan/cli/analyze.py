@@ -85,7 +85,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     force: bool,
     quiet: bool,
 ) -> int:
-    """Read Nsight Systems REPORTs (.sqlite, .nsys-rep, or a folder of them) and say where the GPUs' time went."""
+    """Say where the GPUs' time went in REPORTs: .sqlite, .nsys-rep, .pt.trace.json[.gz], or a folder of them."""
     from nsysan.attribution.window import WindowChoice
     from nsysan.pipeline.analyze import AnalyzeOptions, analyze
     from nsysan.pipeline.inputs import expand_inputs, report_stem

@@ -16,19 +16,36 @@ from nsysan.model.errors import UsageError
 @click.option("--ranks", default=4, show_default=True, type=click.IntRange(1, 1024), help="Processes, one GPU each.")
 @click.option("--steps", default=8, show_default=True, type=click.IntRange(min=2), help="Training steps.")
 @click.option("--seed", default=0, show_default=True, help="Equal seeds write equal files.")
+@click.option(
+    "--format",
+    "file_format",
+    default="sqlite",
+    show_default=True,
+    type=click.Choice(["sqlite", "kineto"]),
+    help="Of nsys, or of PyTorch's profiler.",
+)
 @click.option("--schema", default="3.25", show_default=True, type=click.Choice(["3.7", "3.25"]), help="Export schema.")
 @click.option("--layout", default="one", show_default=True, type=click.Choice(["one", "per-rank"]), help="Reports.")
 @click.option("--list", "list_only", is_flag=True, help="List the scenarios.")
 def synth_command(  # noqa: PLR0913 -- one parameter an option
-    *, scenario: str | None, folder: Path, ranks: int, steps: int, seed: int, schema: str, layout: str, list_only: bool
+    *,
+    scenario: str | None,
+    folder: Path,
+    ranks: int,
+    steps: int,
+    seed: int,
+    file_format: str,
+    schema: str,
+    layout: str,
+    list_only: bool,
 ) -> None:
     """Write the traces of a simulated training job as Nsight Systems would export them, and their truth beside them.
 
-    SCENARIO says what holds the job back. The truth tells where the time of each GPU went, and how much faster the
-    same job is without the cause.
+    With --format kineto they are traces of PyTorch's profiler, one a rank. SCENARIO says what holds the job back. The
+    truth tells where the time of each GPU went, and how much faster the same job is without the cause.
     """
     from nsysan.synth.files import write
-    from nsysan.synth.generate import Request, generate
+    from nsysan.synth.generate import FileFormat, Request, generate
     from nsysan.synth.placement import Layout
     from nsysan.synth.scenario import all_scenarios, find_scenario
 
@@ -45,6 +62,7 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
         seed=seed,
         schema=schema,
         layout=Layout(layout),
+        file_format=FileFormat(file_format),
     )
     for path in write(generate(request), folder):
         click.echo(str(path))

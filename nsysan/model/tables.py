@@ -112,3 +112,34 @@ class NvtxRanges(Table):
     global_tid: Int64Array
     domain_id: Int64Array
     name_id: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RuntimeCalls(Table):
+    """Calls of the CUDA runtime and driver; ``correlation_id`` is that of the GPU work a call launched."""
+
+    start_ns: Int64Array
+    end_ns: Int64Array
+    global_tid: Int64Array
+    correlation_id: Int64Array
+    name_id: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CollectiveCalls(Table):
+    """Calls of collectives on CPU threads, with what they were asked to move.
+
+    ``size_bytes`` is S, the whole array, as PyTorch counts it: of an all-gather what comes out on a rank, of a
+    reduce-scatter and all-to-all what goes in, of a gather and scatter one rank's part times the size of the group.
+    Keys in ``Trace.strings``: ``kind_id`` of a ``Collective`` value, ``dtype_id`` and ``group_id`` of the names
+    PyTorch gives.
+    """
+
+    start_ns: Int64Array
+    end_ns: Int64Array
+    global_tid: Int64Array
+    kind_id: Int64Array
+    dtype_id: Int64Array
+    group_id: Int64Array
+    group_size: Int64Array
+    size_bytes: Int64Array

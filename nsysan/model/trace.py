@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nsysan.model.tables import Copies, GpuActivities, GraphLaunches, Kernels, Memsets, NvtxRanges
+from nsysan.model.tables import (
+    CollectiveCalls,
+    Copies,
+    GpuActivities,
+    GraphLaunches,
+    Kernels,
+    Memsets,
+    NvtxRanges,
+    RuntimeCalls,
+)
 from nsysan.model.units import NS_PER_S
 
 PID_SHIFT = 24
@@ -93,6 +102,10 @@ class Trace:
     """Domain name by (global pid, domain id); domain ids are unique per process only."""
     unreadable_records: Mapping[str, int]
     """Rows per source table left out because a needed value was no integer."""
+    runtime_calls: RuntimeCalls | None = None
+    collective_calls: CollectiveCalls | None = None
+    rank: int | None = None
+    world_size: int | None = None
 
     def gpu_tables(self) -> dict[str, GpuActivities]:
         """The tables of GPU work that were recorded, by field name, in a fixed order."""

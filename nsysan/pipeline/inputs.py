@@ -16,6 +16,9 @@ from nsysan.model.text import display_text, visible_text
 
 REPORT_SUFFIXES = (".sqlite", ".nsys-rep", ".qdrep")
 """What is taken from a folder; where an export lies beside its report, the export alone."""
+TORCH_SUFFIXES = (".pt.trace.json", ".pt.trace.json.gz", ".trace.json", ".trace.json.gz")
+"""Traces of PyTorch's profiler, taken from a folder too; of one packed and unpacked, the unpacked alone."""
+_SUFFIXES = (*REPORT_SUFFIXES, *TORCH_SUFFIXES)
 _TABLE_FOLDER = re.compile(r"_(?:pqt|arw)dir$")
 _KEPT_EXPORT = re.compile(rf"{re.escape(KEPT_EXPORT_SUFFIX)}$")
 
@@ -27,8 +30,12 @@ def expand_inputs(paths: Iterable[Path]) -> list[Path]:
 
 def report_stem(path: Path) -> str:
     """The name of a report without its suffix, or of a folder as it is: what its page is named after."""
-    name = path.absolute().name
-    return next((name[: -len(suffix)] for suffix in REPORT_SUFFIXES if name.lower().endswith(suffix)), name)
+    named = path.absolute()
+    return named.name[: len(named.name) - len(_suffix(named) or "")]
+
+
+def _suffix(path: Path) -> str | None:
+    return next((suffix for suffix in _SUFFIXES if path.name.lower().endswith(suffix)), None)
 
 
 def without_copies(paths: Sequence[Path]) -> tuple[list[Path], list[Note]]:
@@ -79,19 +86,22 @@ def _reports_in(folder: Path) -> list[Path]:
     if not best:
         raise InputError(
             f"The folder {visible_text(str(folder))} holds no report.",
-            f"Give a file, or a folder with files that end in {', '.join(REPORT_SUFFIXES)}.",
+            f"Give a file, or a folder with files that end in {', '.join((*REPORT_SUFFIXES, *TORCH_SUFFIXES[2:]))}.",
         )
     return sorted(best.values(), key=lambda path: _natural_order(path.name))
 
 
 def _preference(path: Path) -> tuple[int, str]:
     """An export before a report; last what tools left beside a report, which may be stale or hold a part of it."""
-    is_left_behind = _KEPT_EXPORT.search(path.name) or path.suffix.lower() not in REPORT_SUFFIXES
-    rank = len(REPORT_SUFFIXES) if is_left_behind else REPORT_SUFFIXES.index(path.suffix.lower())
-    return rank, path.name
+    suffix = _suffix(path)
+    is_left_behind = suffix is None or _KEPT_EXPORT.search(path.name)
+    return len(_SUFFIXES) if is_left_behind else _SUFFIXES.index(suffix or ""), path.name
 
 
 def _report_name(path: Path) -> str:
+    if _suffix(path) in TORCH_SUFFIXES:
+        # another profiler made it, so it is never the same capture as a report of that name
+        return path.name.removesuffix(".gz")
     if _KEPT_EXPORT.search(path.name):
         return _KEPT_EXPORT.sub("", path.name)
     return path.stem if path.suffix.lower() in REPORT_SUFFIXES else _TABLE_FOLDER.sub("", path.name)
@@ -107,7 +117,7 @@ def _candidates(folder: Path) -> list[Path]:
 
 
 def _is_report_file(path: Path) -> bool:
-    return path.suffix.lower() in REPORT_SUFFIXES and path.is_file()
+    return _suffix(path) is not None and path.is_file()
 
 
 def _natural_order(name: str) -> list[tuple[int, str]]:

@@ -10,9 +10,13 @@ import msgspec
 
 from nsysan.model.errors import UsageError
 from nsysan.model.text import visible_text
+from nsysan.synth import kineto
 from nsysan.synth.generate import Generated
 from nsysan.synth.metadata import SYNTHETIC_MARK
 from nsysan.synth.truth import SYNTHESIZED_BY, decode_truth, encode_truth
+
+_TRUTH_SUFFIX = ".truth.json"
+_HEAD_BYTES = 512
 
 
 def write(generated: Generated, folder: Path) -> list[Path]:
@@ -20,7 +24,7 @@ def write(generated: Generated, folder: Path) -> list[Path]:
 
     Files of earlier runs are replaced. Raises UsageError, and writes nothing, where another file is in the way.
     """
-    truth_path = folder / f"{generated.name}.truth.json"
+    truth_path = folder / f"{generated.name}{_TRUTH_SUFFIX}"
     exports = {folder / file: export for file, export in generated.exports.items()}
     paths = [*exports, truth_path]
     for path in paths:
@@ -40,7 +44,16 @@ def write(generated: Generated, folder: Path) -> list[Path]:
 
 def _is_synthetic(path: Path) -> bool:
     """Whether an earlier run wrote the file."""
-    return path.is_file() and (_is_truth(path) if path.suffix == ".json" else _is_synthetic_export(path))
+    if not path.is_file():
+        return False
+    if path.name.endswith(_TRUTH_SUFFIX):
+        return _is_truth(path)
+    return _is_synthetic_trace(path) if path.suffix == ".json" else _is_synthetic_export(path)
+
+
+def _is_synthetic_trace(path: Path) -> bool:
+    with path.open("rb") as file:
+        return kineto.SYNTHETIC_MARK.encode() in file.read(_HEAD_BYTES)
 
 
 def _is_synthetic_export(path: Path) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 from nsysan.model.errors import UsageError
 from nsysan.synth.engine import simulate
 from nsysan.synth.export import Export
+from nsysan.synth.kineto import KinetoTrace, kineto_traces
 from nsysan.synth.knobs import Knobs
-from nsysan.synth.placement import Layout, placements
+from nsysan.synth.placement import Layout, Placement, placements
 from nsysan.synth.recording import record
 from nsysan.synth.scenario import Scenario
 from nsysan.synth.simulation import Simulation
@@ -26,9 +28,19 @@ from nsysan.synth.truth import (
 LEAST_STEP_COUNT = 2
 
 
+class FileFormat(str, Enum):
+    """As nsys would export the job to SQLite, or as PyTorch's profiler would write it."""
+
+    SQLITE = "sqlite"
+    KINETO = "kineto"
+
+
+_SUFFIXES = {FileFormat.SQLITE: ".sqlite", FileFormat.KINETO: ".pt.trace.json"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """Which job to simulate, and how to record it."""
+    """Which job to simulate, and how to record it; ``schema`` and ``layout`` are those of SQLite files."""
 
     scenario: Scenario
     rank_count: int = 4
@@ -36,19 +48,25 @@ class Request:
     seed: int = 0
     schema: str = "3.25"
     layout: Layout = Layout.ONE
+    file_format: FileFormat = FileFormat.SQLITE
 
     @property
     def name(self) -> str:
         """The stem of the files."""
         return self.scenario.name.replace("_", "-")
 
+    def placements(self) -> tuple[Placement, ...]:
+        """Where each rank runs and is recorded: PyTorch's profiler writes a file a process."""
+        layout = Layout.PER_RANK if self.file_format is FileFormat.KINETO else self.layout
+        return placements(self.name, self.rank_count, layout, _SUFFIXES[self.file_format])
+
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """The exports by file name, and what is true of them."""
+    """The exports (or traces) by file name, and what is true of them."""
 
     name: str
-    exports: dict[str, Export]
+    exports: dict[str, Export] | dict[str, KinetoTrace]
     truth: Truth
 
 
@@ -56,7 +74,7 @@ def generate(request: Request) -> Generated:
     """Simulate the job with and without its cause. Raises UsageError where it is too small to show it."""
     _check(request)
     simulation = _simulate(request, request.scenario.knobs)
-    places = placements(request.name, request.rank_count, request.layout)
+    places = request.placements()
     truth = Truth(
         synthesized_by=SYNTHESIZED_BY,
         scenario=request.scenario.name,
@@ -69,6 +87,8 @@ def generate(request: Request) -> Generated:
         collectives=tuple(map(collective_truth, simulation.collectives)),
         gemms=gemm_truths(simulation),
     )
+    if request.file_format is FileFormat.KINETO:
+        return Generated(request.name, kineto_traces(simulation, places), truth)
     return Generated(request.name, record(simulation, places, request.schema), truth)
 
 

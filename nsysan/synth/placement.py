@@ -29,13 +29,13 @@ class Placement:
     uuid: str
 
 
-def placements(name: str, rank_count: int, layout: Layout) -> tuple[Placement, ...]:
-    """Where each rank runs: all on one node in one file, or eight a node in files of their own."""
+def placements(name: str, rank_count: int, layout: Layout, suffix: str = ".sqlite") -> tuple[Placement, ...]:
+    """Where ranks run: all on one node in one file, or eight a node in files of their own, which end in ``suffix``."""
     if layout is Layout.ONE:
-        return tuple(_place(rank, f"{name}.sqlite", 0, rank) for rank in range(rank_count))
+        return tuple(_place(rank, f"{name}{suffix}", 0, rank) for rank in range(rank_count))
     digits = len(str(rank_count - 1))
     return tuple(
-        _place(rank, f"{name}-rank{rank:0{digits}}.sqlite", *divmod(rank, GPUS_PER_NODE)) for rank in range(rank_count)
+        _place(rank, f"{name}-rank{rank:0{digits}}{suffix}", *divmod(rank, GPUS_PER_NODE)) for rank in range(rank_count)
     )
 
 

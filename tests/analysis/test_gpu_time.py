@@ -231,6 +231,17 @@ def test_files_that_know_nothing_of_their_gpus_say_so(tmp_path: Path) -> None:
     assert [note.id for note in run.notes] == ["gpus_not_matched"]
 
 
+def test_files_that_know_their_gpus_without_a_uuid_say_so(tmp_path: Path) -> None:
+    one, other = (
+        Export().gpu(bus_location="0000:10:00.0").cuda_device().kernel(0, end_ns, GEMM) for end_ns in (10, 11)
+    )
+
+    run = analyze_exports(tmp_path, one, other)
+
+    assert len(result_of(run, GpuTime).gpus) == 2
+    assert [note.id for note in run.notes] == ["gpus_not_matched"]
+
+
 def test_streams_of_one_number_on_four_devices_stay_apart(tmp_path: Path) -> None:
     export = Export().kernel(0, 86, GEMM, device=0, stream=7)
     for device in (1, 2, 3):

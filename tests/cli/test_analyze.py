@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import os
@@ -402,6 +403,44 @@ def test_a_folder_is_its_reports_in_natural_order() -> None:
     Path("ranks/rank9.nsys-rep").write_bytes(b"the report beside its export")
 
     assert [report["name"] for report in _run_json("ranks")["reports"]] == ["rank9.sqlite", "rank10.sqlite"]
+
+
+def test_a_folder_gives_traces_of_pytorch_too_the_unpacked_one_of_two() -> None:
+    Path("ranks").mkdir()
+    Export().kernel(0, 10, GEMM).write(Path("ranks/rank1.sqlite"))
+    trace = {"ph": "X", "cat": "kernel", "name": GEMM, "pid": 0, "tid": 7, "ts": 5, "dur": 1, "args": {}}
+    text = json.dumps({"schemaVersion": 1, "traceEvents": [trace]}).encode()
+    Path("ranks/rank1.pt.trace.json").write_bytes(text)
+    Path("ranks/rank1.pt.trace.json.gz").write_bytes(b"damaged")
+    Path("ranks/rank2.trace.json.gz").write_bytes(gzip.compress(text + b" "))
+    Path("ranks/run.json").write_bytes(b"{}")
+
+    reports = _run_json("ranks")["reports"]
+
+    assert [(report["name"], report["reader"]) for report in reports] == [
+        ("rank1.pt.trace.json", "torch_profile"),
+        ("rank1.sqlite", "nsys_sqlite"),
+        ("rank2.trace.json.gz", "torch_profile"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        ("rank0.pt.trace.json", "rank0.nsysan.html"),
+        ("rank0.pt.trace.json.gz", "rank0.nsysan.html"),
+        ("host_17.1724066820235157909.pt.trace.json", "host_17.1724066820235157909.nsysan.html"),
+        ("rank0.sqlite", "rank0.nsysan.html"),
+        ("rank0.v1.sqlite", "rank0.v1.nsysan.html"),
+        ("trace.json", "trace.json.nsysan.html"),
+    ],
+)
+def test_the_page_is_named_after_the_report_without_its_format(name: str, page: str) -> None:
+    _report(name)
+
+    assert main(["analyze", name, "-q"]) == 0
+
+    assert Path(page).exists()
 
 
 def test_sixty_thousand_character_names_keep_the_page_small() -> None:

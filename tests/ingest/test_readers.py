@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib
 import pkgutil
 from pathlib import Path
@@ -23,6 +24,8 @@ def test_every_module_declares_a_reader_named_after_it() -> None:
 
 
 def test_no_input_is_recognised_by_two_readers() -> None:
-    for head in (header.MAGIC, report.MAGIC, b"", b"text"):
+    torch = b'{\n  "schemaVersion": 1,\n  "deviceProperties": ['
+    known = {header.MAGIC, report.MAGIC, torch, gzip.compress(torch)}
+    for head in (*known, b"", b"text", b"{}", b'{"schema_version": 1}', gzip.compress(b"text"), gzip.compress(b"")):
         candidate = Candidate(Path("rank0.sqlite"), is_folder=False, size_bytes=len(head), head=head)
-        assert sum(reader.recognise(candidate) for reader in READERS) == (head in {header.MAGIC, report.MAGIC})
+        assert sum(reader.recognise(candidate) for reader in READERS) == (head in known), head

@@ -29,6 +29,18 @@ def test_it_prints_the_paths_it_wrote(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == names
 
 
+def test_kineto_is_a_file_of_each_rank_that_may_be_replaced(tmp_path: Path) -> None:
+    small = ("healthy", "-o", str(tmp_path), "--ranks", "2", "--steps", "2", "--format", "kineto")
+    names = ["healthy-rank0.pt.trace.json", "healthy-rank1.pt.trace.json", "healthy.truth.json"]
+
+    result = synth(*small)
+
+    assert result.output.splitlines() == [str(tmp_path / name) for name in names]
+    assert synth(*small).exit_code == 0
+    (tmp_path / names[0]).write_text('{"schemaVersion": 1, "traceEvents": []}')
+    assert isinstance(synth(*small).exception, UsageError)
+
+
 def test_the_list_has_a_line_for_each_scenario() -> None:
     assert [line.split()[0].replace("-", "_") for line in synth("--list").output.splitlines()] == [
         scenario.name for scenario in all_scenarios()

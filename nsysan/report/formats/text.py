@@ -138,7 +138,9 @@ def _next_lines(run: Run) -> list[str]:
     if isinstance(idle_gaps, Skipped) or not idle_gaps.gaps:
         return []
     longest = idle_gaps.gaps[0]
-    return [f"Look next at {format_timestamp(longest.start_ns)} on {longest.gpu} in Nsight Systems, and at the page."]
+    by_torch = all(report.reader == "torch_profile" for report in run.reports)
+    viewer = "a trace viewer" if by_torch else "Nsight Systems"
+    return [f"Look next at {format_timestamp(longest.start_ns)} on {longest.gpu} in {viewer}, and at the page."]
 
 
 def _bounded(entries: Sequence[str], noun: str) -> list[str]:

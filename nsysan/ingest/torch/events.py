@@ -1,0 +1,164 @@
+"""The events of a trace, sorted into rows by what they record."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from nsysan.ingest.torch.collectives import EVENT_NAME, collective_parameters
+from nsysan.ingest.torch.copies import copy_kinds
+from nsysan.ingest.torch.names import Names, Threads
+from nsysan.ingest.torch.rows import Rows
+from nsysan.ingest.torch.times import start_and_end_ns
+from nsysan.model.tables import ABSENT
+
+Event = Mapping[str, Any]
+
+OPERATOR_DOMAIN, ANNOTATION_DOMAIN = 1, 2
+DOMAIN_NAMES = {OPERATOR_DOMAIN: "cpu_op", ANNOTATION_DOMAIN: "user_annotation"}
+"""Operators and annotations are ranges of two domains, called as Kineto calls these events."""
+
+_OLDER_NAMES = {
+    "Kernel": "kernel",
+    "Memcpy": "gpu_memcpy",
+    "Memset": "gpu_memset",
+    "Runtime": "cuda_runtime",
+    "Operator": "cpu_op",
+}
+"""What the first releases of the profiler called the same categories."""
+_DEEPEST_SHAPE = 3
+"""A shape, a list of shapes, a list of such lists: an operator's inputs nest no deeper."""
+
+
+class Events:
+    """Rows per kind of event, times in ns as the trace counts them; GPU rows lack the process, which is the trace's.
+
+    ``unreadable`` counts, by category, events of these kinds that lack what they are nothing without.
+    """
+
+    def __init__(self) -> None:
+        self.names = Names()
+        self.kernels, self.copies, self.memsets = Rows(7), Rows(12), Rows(7)
+        self.calls, self.ranges, self.collectives = Rows(5), Rows(5), Rows(8)
+        self.marks = Rows(2)
+        self.unreadable: Counter[str] = Counter()
+        self.labelled_pid: int | None = None
+        self._threads = Threads()
+        self._adders = {
+            "kernel": self._add_kernel,
+            "gpu_memcpy": self._add_copy,
+            "gpu_memset": self._add_memset,
+            "cuda_runtime": self._add_call,
+            "cuda_driver": self._add_call,
+            "cpu_op": self._add_operator,
+            "user_annotation": self._add_annotation,
+            "Trace": self._add_mark,
+        }
+
+    def add(self, event: object) -> None:
+        """Keep what the event records, if it is of a kind that is kept."""
+        if not isinstance(event, dict):
+            self.unreadable["traceEvents"] += 1
+            return
+        category = event.get("cat")
+        if not isinstance(category, str):
+            self._add_label(event)
+            return
+        category = _OLDER_NAMES.get(category, category)
+        adder = self._adders.get(category)
+        if adder is None:
+            return
+        try:
+            adder(event, *start_and_end_ns(event))
+        except (ValueError, struct.error):
+            self.unreadable[category] += 1
+
+    def _add_kernel(self, event: Event, start_ns: int, end_ns: int) -> None:
+        where = _place(event, _arguments(event))
+        self.kernels.append(start_ns, end_ns, *where, self._name_id(event))
+
+    def _add_copy(self, event: Event, start_ns: int, end_ns: int) -> None:
+        arguments, name = _arguments(event), event.get("name")
+        kinds = copy_kinds(name) if isinstance(name, str) else (ABSENT, ABSENT, ABSENT)
+        ends = _optional(arguments, "fromDevice"), _optional(arguments, "toDevice")
+        size_bytes = _optional(arguments, "bytes")
+        self.copies.append(start_ns, end_ns, *_place(event, arguments), size_bytes, *kinds, *ends)
+
+    def _add_memset(self, event: Event, start_ns: int, end_ns: int) -> None:
+        arguments = _arguments(event)
+        self.memsets.append(start_ns, end_ns, *_place(event, arguments), _optional(arguments, "bytes"))
+
+    def _add_call(self, event: Event, start_ns: int, end_ns: int) -> None:
+        correlation_id = _optional(_arguments(event), "correlation")
+        self.calls.append(start_ns, end_ns, self._thread(event), correlation_id, self._name_id(event))
+
+    def _add_operator(self, event: Event, start_ns: int, end_ns: int) -> None:
+        arguments = _arguments(event)
+        name_id = self._name_id(event, _sizes(arguments.get("Input Dims")))
+        self.ranges.append(start_ns, end_ns, self._thread(event), OPERATOR_DOMAIN, name_id)
+        if event.get("name") == EVENT_NAME:
+            self._add_collective(event, start_ns, end_ns)
+
+    def _add_annotation(self, event: Event, start_ns: int, end_ns: int) -> None:
+        self.ranges.append(start_ns, end_ns, self._thread(event), ANNOTATION_DOMAIN, self._name_id(event))
+
+    def _add_collective(self, event: Event, start_ns: int, end_ns: int) -> None:
+        called = collective_parameters(_arguments(event))
+        if called is not None:
+            texts = [self.names.id_of(text) for text in (called.kind.value, called.dtype, called.group)]
+            thread = self._thread(event)
+            self.collectives.append(start_ns, end_ns, thread, *texts, called.group_size, called.size_bytes)
+
+    def _add_mark(self, _event: Event, start_ns: int, end_ns: int) -> None:
+        """The span of the profiler itself: its session began and ended so."""
+        self.marks.append(start_ns, end_ns)
+
+    def _add_label(self, event: Event) -> None:
+        """The process whose label says that it is the host's: where only the GPU is traced, nothing else names it."""
+        arguments, pid = event.get("args"), event.get("pid")
+        if isinstance(arguments, dict) and arguments.get("labels") == "CPU" and type(pid) is int:
+            self.labelled_pid = pid
+
+    def _thread(self, event: Event) -> int:
+        return self._threads.global_tid(event.get("pid"), event.get("tid"))
+
+    def _name_id(self, event: Event, sizes: str = "") -> int:
+        name = event.get("name")
+        return self.names.id_of(name + sizes) if isinstance(name, str) else ABSENT
+
+
+def _arguments(event: Event) -> Event:
+    arguments = event.get("args")
+    return arguments if isinstance(arguments, dict) else {}
+
+
+def _place(event: Event, arguments: Event) -> tuple[int, int, int, int]:
+    """Device, context, stream and correlation; a device the arguments do not name is the event's own process."""
+    for device_id in (arguments.get("device"), arguments.get("inDevice"), event.get("pid")):
+        if type(device_id) is int:
+            return (
+                device_id,
+                _optional(arguments, "context"),
+                _optional(arguments, "stream"),
+                _optional(arguments, "correlation"),
+            )
+    raise ValueError("no device")
+
+
+def _optional(arguments: Event, key: str) -> int:
+    value = arguments.get(key)
+    return value if type(value) is int else ABSENT
+
+
+def _sizes(dimensions: object) -> str:
+    """The shapes of an operator's inputs as PyTorch's ``emit_nvtx`` adds them to its name."""
+    known = isinstance(dimensions, list) and dimensions and _is_shape(dimensions, _DEEPEST_SHAPE)
+    return f", sizes = {dimensions}" if known else ""
+
+
+def _is_shape(value: object, depth: int) -> bool:
+    if isinstance(value, list):
+        return depth >= 0 and all(_is_shape(part, depth - 1) for part in value)
+    return type(value) is int

@@ -1,0 +1,70 @@
+"""What a trace says once: its GPUs, the rank it is of, and what its times count from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nsysan.model.trace import PhysicalGpu
+
+_LARGEST_COUNT = 1 << 62
+_EARLIEST_EPOCH_NS = 10**18
+"""2001: older traces count from 1970 themselves, newer ones from a base a few months back."""
+
+KEYS = frozenset({"deviceProperties", "distributedInfo", "baseTimeNanoseconds"})
+"""What is read beside the events."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """GPUs in order of their CUDA ordinal; ``rank``, ``world_size`` and ``base_time_ns`` where they are told."""
+
+    gpus: tuple[PhysicalGpu, ...]
+    rank: int | None
+    world_size: int | None
+    base_time_ns: int | None
+
+    def utc_ns(self, time_ns: int) -> int | None:
+        """A time of the trace as ns since 1970; None where it does not tell what it counts from, or tells nonsense."""
+        if time_ns >= _EARLIEST_EPOCH_NS:
+            return time_ns
+        since_1970_ns = -1 if self.base_time_ns is None else self.base_time_ns + time_ns
+        return since_1970_ns if 0 <= since_1970_ns < _LARGEST_COUNT else None
+
+
+def read_header(members: Mapping[str, object]) -> Header:
+    """The header in the members of the trace; what is of another type than Kineto writes counts as not told."""
+    distributed = members.get("distributedInfo")
+    job = distributed if isinstance(distributed, dict) else {}
+    return Header(
+        gpus=_gpus(members.get("deviceProperties")),
+        rank=_count(job.get("rank")),
+        world_size=_count(job.get("world_size")) or None,
+        base_time_ns=_count(members.get("baseTimeNanoseconds")),
+    )
+
+
+def _gpus(properties: object) -> tuple[PhysicalGpu, ...]:
+    entries = properties if isinstance(properties, list) else []
+    gpus = {gpu.gpu_id: gpu for gpu in map(_gpu, entries) if gpu is not None}
+    return tuple(gpus[gpu_id] for gpu_id in sorted(gpus))
+
+
+def _gpu(entry: object) -> PhysicalGpu | None:
+    properties = entry if isinstance(entry, dict) else {}
+    gpu_id, name = _count(properties.get("id")), properties.get("name")
+    if gpu_id is None:
+        return None
+    return PhysicalGpu(
+        gpu_id=gpu_id,
+        name=name.encode("utf-8", "replace").decode() if isinstance(name, str) and name else None,
+        uuid=None,
+        bus_location=None,
+        sm_count=_count(properties.get("numSms")) or None,
+        memory_bytes=_count(properties.get("totalGlobalMem")) or None,
+        memory_bandwidth_bytes_per_s=None,
+    )
+
+
+def _count(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value < _LARGEST_COUNT else None

@@ -1,0 +1,141 @@
+"""A trace of the PyTorch profiler becomes a Trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from nsysan.ingest.fingerprint import fingerprint_of
+from nsysan.ingest.reader import Candidate, ReadOptions
+from nsysan.ingest.torch.events import DOMAIN_NAMES, Events
+from nsysan.ingest.torch.header import KEYS, Header, read_header
+from nsysan.ingest.torch.json_stream import JsonStream
+from nsysan.ingest.torch.opening import RECORD_AGAIN, opened
+from nsysan.ingest.torch.rows import Rows
+from nsysan.ingest.torch.times import LATEST_NS
+from nsysan.model.errors import InputError
+from nsysan.model.tables import (
+    CollectiveCalls,
+    Copies,
+    Int64Array,
+    Kernels,
+    Memsets,
+    NvtxRanges,
+    RuntimeCalls,
+)
+from nsysan.model.trace import IMPOSSIBLE_NS, PID_MASK, PID_SHIFT, CaptureIdentity, CudaDevice, Trace, process_of
+
+_EVENTS = "traceEvents"
+
+
+AnyTimed = TypeVar("AnyTimed", Kernels, Copies, Memsets, RuntimeCalls, NvtxRanges, CollectiveCalls)
+AnyGpuTable = TypeVar("AnyGpuTable", Kernels, Copies, Memsets)
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """When the session begins as the trace counts time, how long it takes, and the one process it is of."""
+
+    start_ns: int
+    capture_ns: int | None
+    pid: int
+
+
+def read_torch_trace(candidate: Candidate, reader: str, options: ReadOptions) -> Trace:
+    """The trace of one process. Time zero is its earliest event, and the capture ends with the latest.
+
+    Events are read one by one and kept as rows of integers. Raises InputError where the JSON is damaged, cut off, or
+    holds no list of events.
+    """
+    events = Events()
+    with opened(candidate.path, candidate.shown_name) as read:
+        header = _read_members(JsonStream(read, candidate.shown_name), events, candidate.shown_name)
+    session = _session(events)
+    return Trace(
+        name=candidate.path.name,
+        reader=reader,
+        fingerprint=fingerprint_of(candidate.path, hash_content=options.hash_content),
+        identity=CaptureIdentity(host=None, user=None, command_line=None, path=str(candidate.path)),
+        nsys_version=None,
+        export_schema=None,
+        capture_ns=session.capture_ns,
+        session_start_utc_ns=header.utc_ns(session.start_ns),
+        gpus=header.gpus,
+        cuda_devices=tuple(CudaDevice(session.pid, gpu.gpu_id, gpu.gpu_id, None, gpu.sm_count) for gpu in header.gpus),
+        strings=events.names.strings(),
+        kernels=_gpu_table(Kernels, events.kernels, session),
+        copies=_gpu_table(Copies, events.copies, session),
+        memsets=_gpu_table(Memsets, events.memsets, session),
+        graph_launches=None,
+        nvtx_ranges=_table(NvtxRanges, events.ranges.columns(), session),
+        nvtx_domains={(session.pid << PID_SHIFT, domain): name for domain, name in DOMAIN_NAMES.items()},
+        unreadable_records=dict(events.unreadable),
+        runtime_calls=_table(RuntimeCalls, events.calls.columns(), session),
+        collective_calls=_table(CollectiveCalls, events.collectives.columns(), session),
+        rank=header.rank,
+        world_size=header.world_size,
+    )
+
+
+def _read_members(stream: JsonStream, events: Events, shown_name: str) -> Header:
+    members: dict[str, object] = {}
+    has_events = False
+    for key in stream.members():
+        if key != _EVENTS:
+            value = stream.value()
+            members |= {key: value} if key in KEYS else {}
+            continue
+        if has_events or stream.peek() not in {"[", ""}:
+            what = "has two lists of events" if has_events else "holds something else than a list of events"
+            raise InputError(f"{shown_name} {what} under {_EVENTS}.", RECORD_AGAIN)
+        has_events = True
+        for event in stream.elements():
+            events.add(event)
+    stream.expect_end()
+    if not has_events:
+        raise InputError(
+            f"{shown_name} is JSON without {_EVENTS}: it is no trace of the PyTorch profiler.", "Check the path."
+        )
+    return read_header(members)
+
+
+def _session(events: Events) -> _Session:
+    tables = (events.kernels, events.copies, events.memsets, events.calls, events.ranges, events.marks)
+    starts, ends = (np.concatenate([table.columns()[column] for table in tables]) for column in (0, 1))
+    pid = _host_pid(events)
+    if not len(starts):
+        return _Session(0, None, pid)
+    middle_ns = int(np.partition(starts, len(starts) // 2)[len(starts) // 2])
+    sound = (np.abs(starts - middle_ns) <= IMPOSSIBLE_NS) & (np.abs(ends - middle_ns) <= IMPOSSIBLE_NS)
+    start_ns = int(starts[sound].min(initial=middle_ns))
+    return _Session(start_ns, int(ends[sound].max(initial=middle_ns)) - start_ns, pid)
+
+
+def _host_pid(events: Events) -> int:
+    """The process of most CPU events: the profiler records its own process only, and GPU events do not name it."""
+    threads = np.concatenate([table.columns()[2] for table in (events.calls, events.ranges)])
+    if len(threads):
+        processes, counts = np.unique(threads >> PID_SHIFT, return_counts=True)
+        return process_of(int(processes[counts.argmax()]) << PID_SHIFT)
+    return 0 if events.labelled_pid is None else events.labelled_pid & PID_MASK
+
+
+def _gpu_table(record: type[AnyGpuTable], rows: Rows, session: _Session) -> AnyGpuTable | None:
+    start_ns, end_ns, *rest = rows.columns()
+    return _table(record, [start_ns, end_ns, np.full(len(start_ns), session.pid << PID_SHIFT), *rest], session)
+
+
+def _table(record: type[AnyTimed], columns: list[Int64Array], session: _Session) -> AnyTimed | None:
+    """The columns as a table with times from session start; None where there is no record."""
+    if not len(columns[0]):
+        return None
+    table = record(*columns)
+    return replace(table, start_ns=_since(table.start_ns, session), end_ns=_since(table.end_ns, session))
+
+
+def _since(times_ns: Int64Array, session: _Session) -> Int64Array:
+    """The times from session start; one that is impossible because it was never taken stays impossible."""
+    far_ns = LATEST_NS >> 1
+    return np.clip(times_ns, session.start_ns - far_ns, session.start_ns + far_ns) - session.start_ns

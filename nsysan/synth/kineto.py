@@ -1,0 +1,148 @@
+"""A simulated rank as the trace that PyTorch's profiler (Kineto) would have written of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from nsysan.model.copies import CopyKind
+from nsysan.model.kernels import Collective
+from nsysan.synth.metadata import Capture
+from nsysan.synth.placement import Placement
+from nsysan.synth.program import Rendezvous, TaskKind
+from nsysan.synth.simulation import GpuWork, Range, RankTimeline, Simulation
+from nsysan.synth.transformer import NCCL_DOMAIN
+
+SYNTHETIC_MARK = '"synthesized_by": "nsysan synth"'
+"""Stands in the first line of a synthetic trace: it says that it is one."""
+
+_NS_PER_US = 1_000
+_SESSION_START_NS = 10**12
+"""Where the session begins in the trace's own time, which counts from a base well before, as in real traces."""
+_CONTEXT_ID = 1
+_ELEMENT_BYTES = 2
+_OPERATOR = re.compile(r"(?P<name>.+?), op_id = \d+(?:, sizes = (?P<sizes>.+))?")
+_CALL_VERSION = re.compile(r"_v\d+$")
+_COLLECTIVE_NAMES = {
+    Collective.ALL_REDUCE: "allreduce",
+    Collective.ALL_GATHER: "_allgather_base",
+    Collective.REDUCE_SCATTER: "_reduce_scatter_base",
+}
+
+Arguments = Mapping[str, object]
+
+
+class KinetoTrace:
+    """The trace of one rank of a simulated job."""
+
+    def __init__(self, timeline: RankTimeline, place: Placement, places: Sequence[Placement]) -> None:
+        self._timeline = timeline
+        self._place = place
+        self._places = places
+
+    def write(self, path: str | Path) -> Path:
+        """Write the trace to ``path``, which is replaced, and answer it. Equal ranks make equal bytes."""
+        head = {"schemaVersion": 1, "synthesized_by": "nsysan synth", **self._header()}
+        events = ",\n".join(self._events())
+        Path(path).write_text(f'{json.dumps(head)[:-1]}, "traceEvents": [\n{events}\n]}}\n', encoding="utf-8")
+        return Path(path)
+
+    def _header(self) -> Arguments:
+        group = {"pg_name": "0", "pg_desc": "default_pg", "pg_size": len(self._places)}
+        return {
+            "deviceProperties": [_gpu(place) for place in self._places if place.host == self._place.host],
+            "distributedInfo": {
+                "backend": "nccl",
+                "rank": self._place.rank,
+                "world_size": len(self._places),
+                "pg_count": 1,
+                "pg_config": [{**group, "ranks": list(range(len(self._places)))}],
+            },
+            "displayTimeUnit": "ms",
+            "baseTimeNanoseconds": Capture().utc_epoch_ns - _SESSION_START_NS,
+        }
+
+    def _events(self) -> Iterator[str]:
+        host = (self._place.pid, self._place.pid)
+        yield json.dumps({"name": "process_labels", "ph": "M", "ts": 0, "pid": host[0], "args": {"labels": "CPU"}})
+        for found in self._timeline.ranges:
+            if found.domain_id != NCCL_DOMAIN:
+                yield _range_event(found, host)
+        for call in self._timeline.calls:
+            name = _CALL_VERSION.sub("", call.name)
+            yield _event("cuda_runtime", name, host, (call.start_ns, call.end_ns), {"correlation": call.correlation_id})
+        for work in self._timeline.works:
+            yield self._gpu_event(work)
+            if work.task.rendezvous is not None:
+                span = (work.call.start_ns, work.call.end_ns)
+                yield _event("cpu_op", "record_param_comms", host, span, _collective(work.task.rendezvous))
+        yield _event("Trace", "PyTorch Profiler (0)", ("Spans", "PyTorch Profiler"), (0, self._last_ns()), {})
+
+    def _gpu_event(self, work: GpuWork) -> str:
+        task, device, stream, launched_by = work.task, self._place.gpu_id, work.stream_id, work.call.correlation_id
+        where = {"device": device, "context": _CONTEXT_ID, "stream": stream, "correlation": launched_by}
+        category, name, size = {
+            TaskKind.KERNEL: ("kernel", task.name, {}),
+            TaskKind.COPY: ("gpu_memcpy", _copy_name(task.copy_kind), {"bytes": task.size_bytes}),
+            TaskKind.MEMSET: ("gpu_memset", "Memset (Device)", {"bytes": task.size_bytes}),
+        }[task.kind]
+        return _event(category, name, (device, stream), (work.start_ns, work.end_ns), where | size)
+
+    def _last_ns(self) -> int:
+        host_ends = [span.end_ns for span in self._timeline.spans]
+        return max(host_ends + [work.end_ns for work in self._timeline.works], default=0)
+
+
+def kineto_traces(simulation: Simulation, places: Sequence[Placement]) -> dict[str, KinetoTrace]:
+    """The traces by file name, one a rank: the profiler records its own process."""
+    return {place.file: KinetoTrace(simulation.ranks[place.rank], place, places) for place in places}
+
+
+def _gpu(place: Placement) -> Arguments:
+    return {"id": place.gpu_id, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85_028_765_696, "numSms": 132}
+
+
+def _range_event(found: Range, host: tuple[int, int]) -> str:
+    """An operator with the shapes of its inputs as arguments; any other range is an annotation of the user's."""
+    span = (found.start_ns, found.end_ns)
+    operator = _OPERATOR.fullmatch(found.text)
+    if operator is None:
+        return _event("user_annotation", found.text, host, span, {})
+    shapes = {} if operator["sizes"] is None else {"Input Dims": json.loads(operator["sizes"])}
+    return _event("cpu_op", operator["name"], host, span, shapes)
+
+
+def _collective(rendezvous: Rendezvous) -> Arguments:
+    whole = rendezvous.size_bytes // _ELEMENT_BYTES
+    part = whole // rendezvous.rank_count
+    kind = rendezvous.collective
+    return {
+        "Collective name": _COLLECTIVE_NAMES.get(kind, kind.value),
+        "In msg nelems": part if kind is Collective.ALL_GATHER else whole,
+        "Out msg nelems": part if kind is Collective.REDUCE_SCATTER else whole,
+        "dtype": "BFloat16",
+        "Group size": rendezvous.rank_count,
+        "Process Group Name": "0",
+    }
+
+
+def _copy_name(kind: int) -> str:
+    to_device = kind == CopyKind.HOST_TO_DEVICE
+    return "Memcpy HtoD (Pinned -> Device)" if to_device else "Memcpy DtoH (Device -> Pinned)"
+
+
+def _event(
+    category: str, name: str, thread: tuple[int | str, int | str], span: tuple[int, int], arguments: Arguments
+) -> str:
+    fixed = {"ph": "X", "cat": category, "name": name, "pid": thread[0], "tid": thread[1]}
+    start_ns, end_ns = span
+    times = f'"ts": {_microseconds(start_ns + _SESSION_START_NS)}, "dur": {_microseconds(end_ns - start_ns)}'
+    return f'{json.dumps(fixed)[:-1]}, {times}, "args": {json.dumps(arguments)}}}'
+
+
+def _microseconds(time_ns: int) -> str:
+    """Three decimals, written out: a float would round them."""
+    whole, fraction = divmod(time_ns, _NS_PER_US)
+    return f"{whole}.{fraction:03}"
