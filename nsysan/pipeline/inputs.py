@@ -25,8 +25,8 @@ def expand_inputs(paths: Iterable[Path]) -> list[Path]:
 
 def report_stem(path: Path) -> str:
     """The name of a report without its suffix, or of a folder as it is: what its page is named after."""
-    name = path.absolute().name
-    return name[: len(name) - len(_suffix(path) or "")]
+    named = path.absolute()
+    return named.name[: len(named.name) - len(_suffix(named) or "")]
 
 
 def _suffix(path: Path) -> str | None:
