@@ -58,6 +58,9 @@ def compute_baseline(_job: Job, results: ResultSet) -> Baseline | Skipped:
             f"{format_fraction(graph_frac)} of the window passes inside CUDA graphs whose kernels were not recorded; "
             "record with --cuda-graph-trace=node"
         )
+    if gpu_time.job.unseen_graph_launch_count:
+        busy_frac = None
+        unknown["compute_busy_frac"] = "CUDA graphs ran that left no record; record with --cuda-graph-trace=node"
     nothing = dict.fromkeys(key for key in unknown if key != "compute_busy_frac")
     return Baseline(BaselineFigures(compute_busy_frac=busy_frac, unknown=unknown, **nothing))
 

@@ -11,6 +11,7 @@ import msgspec
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.activities import Activities
 from nsysan.attribution.job import Device, Gpu, Job, occupancy_of
+from nsysan.attribution.unseen_graphs import count_unseen_graph_launches
 from nsysan.model.partition import COMPUTING_PARTS, Activity, Part, PartTimes
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text
@@ -100,13 +101,15 @@ class JobTimes:
     """The same parts over all GPUs, as shares of each GPU's window.
 
     Worst is the smallest share of ``compute_only``, ``overlapped``, ``fused`` and the two busy fractions, and the
-    largest of the others.
+    largest of the others. ``unseen_graph_launch_count`` launches of CUDA graphs left no record of what they ran; null
+    where the calls were not recorded.
     """
 
     gpu_count: int
     time: PartSpreads
     compute_busy_frac: Spread
     device_active_frac: Spread
+    unseen_graph_launch_count: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,7 @@ def compute_gpu_time(job: Job, _results: ResultSet) -> GpuTime | Skipped:
         return Skipped(GpuTime.id, "the GPU work recorded takes no time at all", None)
     gpus = tuple(_gpu_times(gpu) for gpu in job.gpus)
     devices = tuple(_device_times(device, job) for device in job.devices)
-    return GpuTime(gpus, devices, _job_times(gpus))
+    return GpuTime(gpus, devices, _job_times(gpus, count_unseen_graph_launches(job.traces)))
 
 
 ANALYSIS = Analysis(GpuTime, compute_gpu_time)
@@ -200,7 +203,7 @@ def _idle_between(device: Device, start_ns: int, end_ns: int) -> int:
     return occupancy_of(device.activities, (start_ns, end_ns)).idle().total_ns
 
 
-def _job_times(gpus: Sequence[GpuTimes]) -> JobTimes:
+def _job_times(gpus: Sequence[GpuTimes], unseen_graph_launch_count: int | None) -> JobTimes:
     """Over the GPUs that have a window; a window chosen by the user may leave some none."""
     judged = [gpu for gpu in gpus if gpu.time.window_ns]
     ids = [gpu.id for gpu in judged]
@@ -213,7 +216,11 @@ def _job_times(gpus: Sequence[GpuTimes]) -> JobTimes:
     busy = [gpu.compute_busy_frac for gpu in judged if gpu.compute_busy_frac is not None]
     active = [gpu.device_active_frac for gpu in judged if gpu.device_active_frac is not None]
     return JobTimes(
-        len(gpus), PartSpreads(**parts), _spread(ids, busy, healthy=True), _spread(ids, active, healthy=True)
+        gpu_count=len(gpus),
+        time=PartSpreads(**parts),
+        compute_busy_frac=_spread(ids, busy, healthy=True),
+        device_active_frac=_spread(ids, active, healthy=True),
+        unseen_graph_launch_count=unseen_graph_launch_count,
     )
 
 

@@ -51,7 +51,7 @@ def format_count(count: int) -> str:
 def counted(count: int, noun: str) -> str:
     """A count with its noun in the right number: ``1 gap``, ``2,365 gaps``, ``2 copies``."""
     if count != 1:
-        noun = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+        noun = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}es" if noun.endswith(("ch", "x")) else f"{noun}s"
     return f"{format_count(count)} {noun}"
 
 

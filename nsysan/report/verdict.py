@@ -69,7 +69,8 @@ def _time_sentence(gpu_time: GpuTime) -> str:
     """What the GPUs did, computing first; a description, for without steps there is no verdict."""
     part, share = _largest_other_part(gpu_time)
     gpus = "The GPU" if len(gpu_time.gpus) == 1 else f"The {counted(len(gpu_time.gpus), 'GPU')}"
-    least = "at least " if gpu_time.job.time.opaque_graph.worst_frac else ""
+    unknown = gpu_time.job.time.opaque_graph.worst_frac or gpu_time.job.unseen_graph_launch_count
+    least = "at least " if unknown else ""
     busy = f"{gpus} computed for {least}{format_fraction(gpu_time.job.compute_busy_frac.mean_frac)} of the window"
     return f"{busy}; {_name_of(part)} took {format_fraction(share.mean_frac)}" if share.worst_frac else busy
 

@@ -271,6 +271,7 @@ def test_the_job_names_its_worst_gpu(tmp_path: Path) -> None:
         ),
         compute_busy_frac=Spread(0.75, 0.5, "gpu1", 0.5),
         device_active_frac=Spread(0.8, 0.6, "gpu1", 0.4),
+        unseen_graph_launch_count=None,
     )
 
 

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nsysan.analysis.baseline import Baseline
+from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.registry import result_types
 from nsysan.findings.registry import Rule, rules
 from nsysan.model.findings import ClassVerdict, Diagnosis, Evidence, Finding
 from nsysan.model.results import ResultSet
 from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
 from nsysan.synth.export import Export
-from tests.runs import analyze_exports
+from tests.runs import analyze_exports, result_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,6 +77,30 @@ def test_graphs_recorded_whole_ask_for_node_tracing(tmp_path: Path, graph_ns: in
     assert "--cuda-graph-trace=node" in finding.advice[0]  # C51
 
 
+@pytest.mark.parametrize(("schema", "unseen"), [("3.7", 2), ("3.25", 0)])
+def test_graphs_that_left_no_record_are_not_idle_time(tmp_path: Path, schema: str, unseen: int) -> None:
+    # T8: nsys 2023.4 has no table for whole graphs; two launches, each a runtime call and the driver call it makes
+    export = Export(schema).kernel(0, 10, GEMM, correlation=1)
+    for correlation in (7, 8):
+        start_ns = 10 * correlation
+        export.call(start_ns, start_ns + 2, "cudaGraphLaunch_v10000", correlation=correlation)
+        export.call(start_ns, start_ns + 1, "cuGraphLaunch", correlation=correlation, event_class=1)
+        if not unseen:
+            export.graph(start_ns + 2, start_ns + 9, correlation=correlation)
+    # the same ids in another process answer nothing
+    export.kernel(90, 100, GEMM, pid=200, correlation=7).kernel(90, 100, GEMM, pid=200, correlation=8)
+
+    run = analyze_exports(tmp_path, export)
+
+    findings = [finding for finding in run.findings if finding.id == "unseen_graphs"]
+    assert [finding.title for finding in findings] == (
+        ["2 CUDA graph launches left no record of what ran: idle time may have been busy"] if unseen else []
+    )
+    job = result_of(run, GpuTime).job
+    assert job.unseen_graph_launch_count == unseen
+    assert result_of(run, Baseline).baseline.compute_busy_frac is None
+
+
 def test_left_out_records_are_counted_over_all_devices(tmp_path: Path) -> None:
     export = Export().kernel(1, 10, GEMM).kernel(0, 0, GEMM).kernel(9, 3, GEMM).kernel(0, 0, GEMM)
 
@@ -99,7 +125,7 @@ def test_every_rule_is_silent_without_results(rule: Rule) -> None:
 
 def test_evidence_names_results_that_exist(tmp_path: Path) -> None:
     export = Export().kernel(0, 0, GEMM).graph(0, 50).kernel(50, 100, "mine").kernel(0, 9, GEMM, device=1)
-    export.copy(0, 1000, 10**9)
+    export.copy(0, 1000, 10**9).call(0, 1, "cudaGraphLaunch", correlation=99)
 
     findings = analyze_exports(tmp_path, export).findings
 

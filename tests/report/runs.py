@@ -79,7 +79,9 @@ def gpu_time(gpus: Sequence[GpuTimes], devices: Sequence[DeviceTimes] | None = N
     }
     busy = [entry.compute_busy_frac for entry in judged if entry.compute_busy_frac is not None]
     active = [entry.device_active_frac for entry in judged if entry.device_active_frac is not None]
-    job = JobTimes(len(gpus), PartSpreads(**time), _spread(judged, busy, low=True), _spread(judged, active, low=True))
+    job = JobTimes(
+        len(gpus), PartSpreads(**time), _spread(judged, busy, low=True), _spread(judged, active, low=True), None
+    )
     return GpuTime(tuple(gpus), tuple(devices), job)
 
 

@@ -18,6 +18,7 @@ from nsysan.model.tables import (
     Kernels,
     Memsets,
     NvtxRanges,
+    RuntimeCalls,
 )
 
 _TIMES = ("start_ns", "end_ns")
@@ -32,12 +33,13 @@ class Records:
     copies: Copies | None
     memsets: Memsets | None
     graph_launches: GraphLaunches | None
+    runtime_calls: RuntimeCalls | None
     nvtx_ranges: NvtxRanges | None
     nvtx_domains: NvtxDomains | None
 
     def name_ids(self) -> Int64Array:
         """The ids that name a record, each once, in ascending order."""
-        named = (self.kernels, self.nvtx_ranges, self.nvtx_domains)
+        named = (self.kernels, self.runtime_calls, self.nvtx_ranges, self.nvtx_domains)
         ids = [table.name_id for table in named if table is not None]
         return np.unique(np.concatenate([np.empty(0, np.int64), *ids]))
 
@@ -63,6 +65,7 @@ def read_records(export: OpenExport) -> Records:
         copies=_read(export, tables.COPIES),
         memsets=_read(export, tables.MEMSETS),
         graph_launches=_read(export, tables.GRAPH_LAUNCHES),
+        runtime_calls=_read(export, tables.RUNTIME_CALLS),
         nvtx_ranges=_read(export, tables.NVTX_RANGES),
         nvtx_domains=_read(export, tables.NVTX_DOMAINS),
     )

@@ -10,7 +10,17 @@ from dataclasses import dataclass
 from typing import Generic
 
 from nsysan.ingest.columns import Column, Need, Scope
-from nsysan.model.tables import AnyTable, Copies, GraphLaunches, Int64Array, Kernels, Memsets, NvtxRanges, Table
+from nsysan.model.tables import (
+    AnyTable,
+    Copies,
+    GraphLaunches,
+    Int64Array,
+    Kernels,
+    Memsets,
+    NvtxRanges,
+    RuntimeCalls,
+    Table,
+)
 
 STRINGS = "StringIds"
 EXPORT_SETTINGS = ("META_DATA_EXPORT", "EXPORT_META_DATA")
@@ -85,6 +95,18 @@ GRAPH_LAUNCHES = RecordTable(
     GraphLaunches, ("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",), (*_ACTIVITY, _optional("graph_id", "graphId"))
 )
 
+RUNTIME_CALLS = RecordTable(
+    RuntimeCalls,
+    ("CUPTI_ACTIVITY_KIND_RUNTIME",),
+    (
+        _required("start_ns", "start"),
+        _required("end_ns", "end"),
+        _optional("global_tid", "globalTid"),
+        _optional("correlation_id", "correlationId"),
+        _optional("name_id", "nameId"),
+    ),
+)
+
 _NVTX_NAMES = ("NVTX_EVENTS", "NVTX_EVENTS_V2")
 _NVTX_PLACE = (
     _optional("global_tid", "globalTid"),
@@ -101,7 +123,7 @@ NVTX_RANGES = RecordTable(
 NVTX_DOMAINS = RecordTable(NvtxDomains, _NVTX_NAMES, _NVTX_PLACE, Scope("eventType", (75,)))
 
 TABLE_NAMES = (
-    *(name for kind in (KERNELS, COPIES, MEMSETS, GRAPH_LAUNCHES, NVTX_RANGES) for name in kind.names),
+    *(name for kind in (KERNELS, COPIES, MEMSETS, GRAPH_LAUNCHES, RUNTIME_CALLS, NVTX_RANGES) for name in kind.names),
     STRINGS,
     *EXPORT_SETTINGS,
     CAPTURE_SETTINGS,

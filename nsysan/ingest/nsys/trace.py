@@ -43,6 +43,7 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
         copies=records.copies,
         memsets=records.memsets,
         graph_launches=records.graph_launches,
+        runtime_calls=names.renamed(records.runtime_calls),
         nvtx_ranges=names.renamed(records.nvtx_ranges),
         nvtx_domains=_domain_names(names.renamed(records.nvtx_domains), names.strings),
         unreadable_records={table: left_out for table, left_out in export.unreadable_records.items() if left_out},

@@ -1,0 +1,33 @@
+"""Graph launches without GPU records: the GPU did work that the report does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from nsysan.analysis.gpu_time import GpuTime
+from nsysan.findings.registry import Rule
+from nsysan.model.findings import Evidence, Finding
+from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.units import counted
+from nsysan.model.verdicts import Severity
+
+
+def find_unseen_graphs(results: ResultSet) -> Iterable[Finding]:
+    """A warning where CUDA graphs were launched that left no record: time that looks idle may have been busy."""
+    gpu_time = results.get(GpuTime)
+    if isinstance(gpu_time, Skipped) or not gpu_time.job.unseen_graph_launch_count:
+        return
+    launches = counted(gpu_time.job.unseen_graph_launch_count, "CUDA graph launch")
+    yield Finding(
+        id=RULE.id,
+        bottleneck_class=None,
+        cause=None,
+        severity=Severity.WARNING,
+        title=f"{launches} left no record of what ran: idle time may have been busy",
+        recoverable_ns=None,
+        evidence=(Evidence(f"No kernel, copy or graph record answers {launches}.", GpuTime.id),),
+        advice=("Record with --cuda-graph-trace=node, or export with a newer nsys, which keeps whole graphs.",),
+    )
+
+
+RULE = Rule("unseen_graphs", find_unseen_graphs)
