@@ -9,7 +9,7 @@ from nsysan.model.errors import UsageError
 from nsysan.synth.engine import simulate
 from nsysan.synth.export import Export
 from nsysan.synth.kineto import KinetoTrace, kineto_traces
-from nsysan.synth.knobs import Knobs
+from nsysan.synth.knobs import STRAGGLER_RANK, Knobs
 from nsysan.synth.placement import Layout, Placement, placements
 from nsysan.synth.recording import record
 from nsysan.synth.scenario import Scenario
@@ -82,6 +82,7 @@ def generate(request: Request) -> Generated:
         files=tuple(dict.fromkeys(place.file for place in places)),
         cause=request.scenario.cause,
         bottleneck_class=request.scenario.bottleneck_class,
+        slow_rank=None if request.scenario.knobs.straggler is None else STRAGGLER_RANK,
         recoverable=_recoverable(request, simulation),
         ranks=tuple(rank_truth(simulation.ranks[place.rank], place) for place in places),
         collectives=tuple(map(collective_truth, simulation.collectives)),

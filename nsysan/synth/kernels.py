@@ -54,9 +54,13 @@ def gemm_ceiling_ns(shape: GemmShape) -> int:
 
 
 class KernelTimes:
-    """Durations with noise, the same for the same seed; each question draws the next number."""
+    """Durations with noise, the same for the same seed; each question draws the next number.
 
-    def __init__(self, seed: str) -> None:
+    Kernels take ``slowdown`` times as long as they should.
+    """
+
+    def __init__(self, seed: str, slowdown: float = 1.0) -> None:
+        self._slowdown = slowdown
         self._random = random.Random(seed)  # noqa: S311 -- noise, no secret
 
     def gemm(self, shape: GemmShape, efficiency: float) -> int:
@@ -64,16 +68,16 @@ class KernelTimes:
 
         The loss, 1 / efficiency - 1, is what has noise: at 1.0 a GEMM takes exactly its ceiling.
         """
-        return round(gemm_ceiling_ns(shape) * (1 + (1 / efficiency - 1) * self._noise()))
+        return round(gemm_ceiling_ns(shape) * (1 + (1 / efficiency - 1) * self._noise()) * self._slowdown)
 
     def attention(self, token_count: int, hidden_size: int, passes: float) -> int:
         """Causal attention over sequences of 2048 tokens; the backward makes 2.5 ``passes``."""
         flop = 2 * token_count * min(token_count, 2_048) * hidden_size * passes
-        return self._noisy(flop / ATTENTION_FLOP_PER_S)
+        return self._noisy(self._slowdown * flop / ATTENTION_FLOP_PER_S)
 
     def memory(self, moved_bytes: float) -> int:
         """A kernel that is bound by the memory of the GPU."""
-        return self._noisy(moved_bytes / MEMORY_BYTES_PER_S)
+        return self._noisy(self._slowdown * moved_bytes / MEMORY_BYTES_PER_S)
 
     def host_copy(self, size_bytes: int) -> int:
         """A copy over the link to the host."""

@@ -115,9 +115,9 @@ class TrainingStep:
 
     def __init__(self, job: Job, rank: int, step: int) -> None:
         self._job = job
-        self._knobs = job.knobs
+        self._knobs = job.knobs.of_rank(rank)
         self._step = step
-        self._times = KernelTimes(f"{job.seed}/{rank}/{step}")
+        self._times = KernelTimes(f"{job.seed}/{rank}/{step}", self._knobs.kernel_slowdown)
         self._operator_count = 10_000 * step
 
     def program(self) -> Iterator[Action]:

@@ -85,6 +85,7 @@ class Truth:
     files: tuple[str, ...]
     cause: str | None
     bottleneck_class: BottleneckClass | None
+    slow_rank: int | None
     recoverable: Recoverable
     ranks: tuple[RankTruth, ...]
     collectives: tuple[CollectiveTruth, ...]

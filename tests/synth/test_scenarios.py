@@ -40,6 +40,8 @@ def test_these_scenarios_are_there() -> None:
         "data_bound": BottleneckClass.DATA,
         "healthy": None,
         "launch_bound": BottleneckClass.SCHEDULING,
+        "straggler_compute": BottleneckClass.COMPUTE,
+        "straggler_loader": BottleneckClass.DATA,
         "sync_bound": BottleneckClass.SCHEDULING,
     }
 
@@ -112,6 +114,31 @@ def test_a_launch_bound_gpu_starves() -> None:
     for rank in truth_of("launch_bound").ranks:
         launching_ns = rank.idle_causes["launch_starved_ns"] + rank.idle_causes["launch_latency_ns"]
         assert frac(rank, launching_ns) > 0.5
+
+
+def test_the_others_wait_in_the_all_reduce_for_a_slow_gpu() -> None:
+    truth = truth_of("straggler_compute")
+
+    assert truth.slow_rank == 1
+    for run in truth.collectives:
+        assert run.wait_by_rank_ns[1] == 0
+        assert run.wait_by_rank_ns[0] == run.start_by_rank_ns[1] - run.start_by_rank_ns[0] > 0
+    assert truth.recoverable.mean_step_without_ns is not None
+    assert truth.recoverable.mean_step_ns / truth.recoverable.mean_step_without_ns == pytest.approx(1.4, rel=0.02)
+
+
+def test_the_others_wait_in_the_all_reduce_for_a_slow_loader() -> None:
+    truth = truth_of("straggler_loader")
+
+    waiting, slow = truth.ranks
+    assert truth.slow_rank == 1
+    assert slow.idle_causes["data_loading_ns"] > 0.99 * slow.time.idle_ns
+    assert waiting.time.exposed_communication_ns > 0.99 * slow.time.idle_ns
+    assert waiting.time.idle_ns < 0.01 * waiting.time.window_ns
+    # the rank that waits starts step 0 at once, and step 2 once the slow one has loaded twice and made that step
+    assert truth.recoverable.mean_step_without_ns is not None
+    two_steps_ns = 2 * 180_000_000 + truth.recoverable.mean_step_without_ns
+    assert 2 * truth.recoverable.mean_step_ns == pytest.approx(two_steps_ns, rel=0.02)
 
 
 def test_one_rank_alone_has_nobody_to_communicate_with() -> None:
