@@ -11,6 +11,8 @@ GEMM_CEILING_FLOP_PER_S = 700e12
 ATTENTION_FLOP_PER_S = 450e12
 MEMORY_BYTES_PER_S = 2.8e12
 HOST_LINK_BYTES_PER_S = 25e9
+PAGEABLE_BYTES_PER_S = 6e9
+"""The driver moves pageable memory through a small pinned buffer of its own."""
 SHORTEST_KERNEL_NS = 2_000
 NOISE_FRAC = 0.02
 """How far the duration of a kernel may lie off its mean."""
@@ -82,6 +84,10 @@ class KernelTimes:
     def host_copy(self, size_bytes: int) -> int:
         """A copy over the link to the host."""
         return self._noisy(size_bytes / HOST_LINK_BYTES_PER_S)
+
+    def pageable_copy(self, size_bytes: int) -> int:
+        """A copy from memory of the host that is not pinned."""
+        return self._noisy(size_bytes / PAGEABLE_BYTES_PER_S)
 
     def of_host(self, duration_ns: int) -> int:
         """Work of the host thread."""

@@ -11,7 +11,7 @@ from nsysan.model.copies import CopyKind
 from nsysan.model.kernels import Collective
 from nsysan.synth.metadata import Capture
 from nsysan.synth.placement import Placement
-from nsysan.synth.program import Rendezvous, TaskKind
+from nsysan.synth.program import Rendezvous, Task, TaskKind
 from nsysan.synth.simulation import GpuWork, Range, RankTimeline, Simulation
 from nsysan.synth.transformer import NCCL_DOMAIN
 
@@ -71,8 +71,9 @@ class KinetoTrace:
             if found.domain_id != NCCL_DOMAIN:
                 yield _range_event(found, host)
         for call in self._timeline.calls:
+            category = "cuda_driver" if call.is_driver else "cuda_runtime"
             name = _CALL_VERSION.sub("", call.name)
-            yield _event("cuda_runtime", name, host, (call.start_ns, call.end_ns), {"correlation": call.correlation_id})
+            yield _event(category, name, host, (call.start_ns, call.end_ns), {"correlation": call.correlation_id})
         for work in self._timeline.works:
             yield self._gpu_event(work)
             if work.task.rendezvous is not None:
@@ -85,7 +86,7 @@ class KinetoTrace:
         where = {"device": device, "context": _CONTEXT_ID, "stream": stream, "correlation": launched_by}
         category, name, size = {
             TaskKind.KERNEL: ("kernel", task.name, {}),
-            TaskKind.COPY: ("gpu_memcpy", _copy_name(task.copy_kind), {"bytes": task.size_bytes}),
+            TaskKind.COPY: ("gpu_memcpy", _copy_name(task), {"bytes": task.size_bytes}),
             TaskKind.MEMSET: ("gpu_memset", "Memset (Device)", {"bytes": task.size_bytes}),
         }[task.kind]
         return _event(category, name, (device, stream), (work.start_ns, work.end_ns), where | size)
@@ -128,9 +129,10 @@ def _collective(rendezvous: Rendezvous) -> Arguments:
     }
 
 
-def _copy_name(kind: int) -> str:
-    to_device = kind == CopyKind.HOST_TO_DEVICE
-    return "Memcpy HtoD (Pinned -> Device)" if to_device else "Memcpy DtoH (Device -> Pinned)"
+def _copy_name(task: Task) -> str:
+    host = task.host_memory.name.title()
+    to_device = task.copy_kind == CopyKind.HOST_TO_DEVICE
+    return f"Memcpy HtoD ({host} -> Device)" if to_device else f"Memcpy DtoH (Device -> {host})"
 
 
 def _event(

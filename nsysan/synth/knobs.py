@@ -31,6 +31,12 @@ class Knobs:
     """Whether that logging fetches a value from the GPU first, and so waits for it."""
     gemm_efficiency: float = 0.99
     """Share of its ceiling that a GEMM reaches; at 1.0 each takes exactly FLOP / ceiling."""
+    allocation_ns: int = 0
+    """Time of a cudaMalloc in the forward of each layer, after a cudaFree that waits for the GPU; 0: neither is called."""
+    pageable_bytes: int = 0
+    """What each layer's forward copies from pageable memory first, as for a mask made on the host."""
+    module_load_ns: int = 0
+    """Time to load the code of each kernel before its first launch; 0: all of it was loaded before."""
     kernel_slowdown: float = 1.0
     """How many times longer every kernel takes, as on a GPU whose clock is throttled."""
     straggler: Knobs | None = None

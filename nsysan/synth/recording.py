@@ -21,6 +21,12 @@ class _Where(TypedDict):
     correlation: int
 
 
+class _Call(TypedDict):
+    pid: int
+    correlation: int
+    event_class: int
+
+
 def record(simulation: Simulation, places: Sequence[Placement], schema: str) -> dict[str, Export]:
     """The exports by file name; ranks that share a file are processes of one report.
 
@@ -54,7 +60,8 @@ def _add_rank(export: Export, place: Placement, timeline: RankTimeline) -> None:
     for work in timeline.works:
         _add_work(export, place, work)
     for call in timeline.calls:
-        export.call(call.start_ns, call.end_ns, call.name, pid=pid, correlation=call.correlation_id)
+        where = _Call(pid=pid, correlation=call.correlation_id, event_class=int(call.is_driver))
+        export.call(call.start_ns, call.end_ns, call.name, **where)
     export.nvtx_domain(NCCL_DOMAIN, "NCCL", pid=pid)
     for found in timeline.ranges:
         registered = found.domain_id == NCCL_DOMAIN
@@ -69,7 +76,7 @@ def _add_work(export: Export, place: Placement, work: GpuWork) -> None:
     elif task.kind is TaskKind.MEMSET:
         export.memset(start_ns, end_ns, task.size_bytes, **where)
     else:
-        ends = (MemoryKind.PINNED, MemoryKind.DEVICE)
+        ends = (task.host_memory, MemoryKind.DEVICE)
         source, target = ends if task.copy_kind == CopyKind.HOST_TO_DEVICE else ends[::-1]
         kind = task.copy_kind
         export.copy(start_ns, end_ns, task.size_bytes, kind=kind, src_memory=source, dst_memory=target, **where)

@@ -23,6 +23,11 @@ class Call(Span):
     name: str
     correlation_id: int
 
+    @property
+    def is_driver(self) -> bool:
+        """Whether the call is of the driver's interface, not of the runtime's."""
+        return not self.name.startswith("cuda")
+
 
 @dataclass(frozen=True, slots=True)
 class GpuWork:
