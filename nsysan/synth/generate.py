@@ -11,13 +11,15 @@ from nsysan.synth.export import Export
 from nsysan.synth.kineto import KinetoTrace, kineto_traces
 from nsysan.synth.knobs import STRAGGLER_RANK, Knobs
 from nsysan.synth.placement import Layout, Placement, placements
-from nsysan.synth.recording import record
+from nsysan.synth.recording import is_recorded, record
 from nsysan.synth.scenario import Scenario
-from nsysan.synth.simulation import Simulation
+from nsysan.synth.schema import RELEASES
+from nsysan.synth.simulation import RankTimeline, Simulation
 from nsysan.synth.step import mean_step_ns
 from nsysan.synth.transformer import Job
 from nsysan.synth.truth import (
     SYNTHESIZED_BY,
+    RankTruth,
     Recoverable,
     Truth,
     collective_truth,
@@ -84,7 +86,7 @@ def generate(request: Request) -> Generated:
         bottleneck_class=request.scenario.bottleneck_class,
         slow_rank=None if request.scenario.knobs.straggler is None else STRAGGLER_RANK,
         recoverable=_recoverable(request, simulation),
-        ranks=tuple(rank_truth(simulation.ranks[place.rank], place) for place in places),
+        ranks=tuple(_rank_truth(request, simulation.ranks[place.rank], place) for place in places),
         collectives=tuple(map(collective_truth, simulation.collectives)),
         gemms=gemm_truths(simulation),
     )
@@ -93,11 +95,22 @@ def generate(request: Request) -> Generated:
     return Generated(request.name, record(simulation, places, request.schema), truth)
 
 
+def _rank_truth(request: Request, timeline: RankTimeline, place: Placement) -> RankTruth:
+    release = RELEASES[request.schema]
+    recorded = [work for work in timeline.works if is_recorded(work.task.kind, release)]
+    return rank_truth(timeline, place, recorded)
+
+
 def _check(request: Request) -> None:
     scenario = request.scenario
     if request.rank_count < scenario.least_rank_count:
         raise UsageError(
             f"{scenario.name} needs {scenario.least_rank_count} ranks or more.", "Give a larger number with --ranks."
+        )
+    if scenario.knobs.captures_layers and request.file_format is FileFormat.KINETO:
+        raise UsageError(
+            f"{scenario.name} records CUDA graphs as a whole, where PyTorch's profiler records each kernel in them.",
+            "Write it with --format sqlite.",
         )
     if request.step_count < LEAST_STEP_COUNT:
         raise UsageError("A step ends where the next begins, so there must be two.", "Give --steps 2 or more.")

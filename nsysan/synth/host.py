@@ -148,6 +148,8 @@ def _last_end(works: Iterable[PendingWork]) -> Waiting:
 
 def _cause(action: Launch, duration_ns: int) -> str | None:
     """What holds the thread up in a launch call, if anything does."""
+    if action.task.kind is TaskKind.GRAPH:
+        return None  # launching all of a graph takes its time
     is_long = duration_ns > LONG_CALL_NS
     if action.task.kind is TaskKind.COPY:
         return "blocking_copy" if action.blocking or is_long else None

@@ -32,11 +32,13 @@ class Knobs:
     gemm_efficiency: float = 0.99
     """Share of its ceiling that a GEMM reaches; at 1.0 each takes exactly FLOP / ceiling."""
     allocation_ns: int = 0
-    """Time of a cudaMalloc in the forward of each layer, after a cudaFree that waits for the GPU; 0: neither is called."""
+    """Time of a cudaMalloc before each layer's forward, after a cudaFree that waits for the GPU; 0: neither."""
     pageable_bytes: int = 0
-    """What each layer's forward copies from pageable memory first, as for a mask made on the host."""
+    """What is copied from pageable memory before each layer's forward, as a mask made on the host is."""
     module_load_ns: int = 0
     """Time to load the code of each kernel before its first launch; 0: all of it was loaded before."""
+    captures_layers: bool = False
+    """Whether forward and backward of each layer are launched as a CUDA graph each, recorded as a whole."""
     kernel_slowdown: float = 1.0
     """How many times longer every kernel takes, as on a GPU whose clock is throttled."""
     straggler: Knobs | None = None

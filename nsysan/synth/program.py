@@ -17,6 +17,7 @@ class TaskKind(Enum):
     KERNEL = "kernel"
     COPY = "copy"
     MEMSET = "memset"
+    GRAPH = "graph"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,11 @@ def collective_kernel(name: str, rendezvous: Rendezvous) -> Task:
 def copy(copy_kind: int, size_bytes: int, duration_ns: int, host_memory: MemoryKind = MemoryKind.PINNED) -> Task:
     """A copy between host and device."""
     return Task(TaskKind.COPY, "", Activity.COPY, duration_ns, size_bytes, copy_kind, host_memory)
+
+
+def graph(duration_ns: int) -> Task:
+    """A CUDA graph of which only begin and end are recorded."""
+    return Task(TaskKind.GRAPH, "", Activity.GRAPH, duration_ns)
 
 
 def memset(size_bytes: int, duration_ns: int) -> Task:

@@ -10,8 +10,14 @@ from nsysan.model.copies import CopyKind, MemoryKind
 from nsysan.synth.export import Export
 from nsysan.synth.placement import Placement
 from nsysan.synth.program import TaskKind
+from nsysan.synth.schema import GRAPH_TRACE, Release
 from nsysan.synth.simulation import GpuWork, RankTimeline, Simulation
 from nsysan.synth.transformer import NCCL_DOMAIN
+
+
+def is_recorded(kind: TaskKind, release: Release) -> bool:
+    """Whether the release has a table for such a task: of whole graphs, 3.7 keeps the launch calls only."""
+    return kind is not TaskKind.GRAPH or release.has_table(GRAPH_TRACE)
 
 
 class _Where(TypedDict):
@@ -73,6 +79,9 @@ def _add_work(export: Export, place: Placement, work: GpuWork) -> None:
     start_ns, end_ns, task = work.start_ns, work.end_ns, work.task
     if task.kind is TaskKind.KERNEL:
         export.kernel(start_ns, end_ns, task.name, **where)
+    elif task.kind is TaskKind.GRAPH:
+        if is_recorded(task.kind, export.release):
+            export.graph(start_ns, end_ns, **where)
     elif task.kind is TaskKind.MEMSET:
         export.memset(start_ns, end_ns, task.size_bytes, **where)
     else:

@@ -32,6 +32,7 @@ from nsysan.synth.program import (
     collective_kernel,
     copy,
     gemm_kernel,
+    graph,
     kernel,
     memset,
 )
@@ -47,6 +48,7 @@ _OPTIMIZER_BYTES_PER_PARAMETER = 28
 
 KERNEL_CALL = "cudaLaunchKernel_v7000"
 GEMM_CALL = "cudaLaunchKernelExC_v11060"
+GRAPH_CALL = "cudaGraphLaunch_v10000"
 MODULE_LOAD_CALL = "cuLibraryLoadData"
 COPY_CALL = "cudaMemcpyAsync_v3020"
 MEMSET_CALL = "cudaMemsetAsync_v3020"
@@ -146,15 +148,15 @@ class TrainingStep:
         layer = self._job.layer
         yield from self._memory_bound("aten::embedding", kernels.EMBEDDING, 2 * layer.activation_bytes)
         for _ in range(self._knobs.layer_count):
-            yield from self._forward_layer(layer)
+            yield from self._reallocate()
+            yield from self._copy_mask()
+            yield from self._captured(self._forward_layer(layer))
             yield from self._log()
         yield from self._memory_bound("aten::nll_loss_forward", kernels.LOSS, layer.activation_bytes)
 
     def _forward_layer(self, layer: Layer) -> Iterator[Action]:
         query, output, up, down = layer.gemms
         size_bytes = layer.activation_bytes
-        yield from self._reallocate()
-        yield from self._copy_mask()
         yield from self._memory_bound("aten::native_layer_norm", kernels.LAYER_NORM, 2 * size_bytes)
         yield from self._gemm(query)
         yield from self._attention("aten::_flash_attention_forward", kernels.ATTENTION_FORWARD, 1)
@@ -165,6 +167,15 @@ class TrainingStep:
         yield from self._memory_bound("aten::gelu", kernels.GELU, 7 * size_bytes)
         yield from self._gemm(down)
         yield from self._memory_bound("aten::add", kernels.ADD, 3 * size_bytes)
+
+    def _captured(self, layer: Iterable[Action]) -> Iterator[Action]:
+        """The kernels of a layer, or the graph they were captured in, which runs them without a pause."""
+        if not self._knobs.captures_layers:
+            yield from layer
+            return
+        duration_ns = sum(action.task.duration_ns for action in layer if isinstance(action, Launch))
+        yield HostWork(self._knobs.python_ns)
+        yield Launch(GRAPH_CALL, self._knobs.launch_ns, MAIN_STREAM, graph(duration_ns))
 
     def _reallocate(self) -> Iterator[Action]:
         """What the caching allocator does where it finds no room."""
@@ -181,7 +192,7 @@ class TrainingStep:
 
     def _backward(self) -> Iterator[Action]:
         for index in reversed(range(self._knobs.layer_count)):
-            yield from self._backward_layer(self._job.layer)
+            yield from self._captured(self._backward_layer(self._job.layer))
             yield from self._log()
             if self._job.rank_count > 1:
                 yield from self._reduce_gradients(index)

@@ -11,20 +11,36 @@ import msgspec
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import PartTimes
 from nsysan.model.verdicts import BottleneckClass
-from nsysan.synth.busy import idle_gaps, part_times, window_of
+from nsysan.synth.busy import Interval, idle_gaps, part_times, window_of
 from nsysan.synth.gemm import GemmShape
 from nsysan.synth.idle_cause import idle_causes
 from nsysan.synth.kernels import gemm_ceiling_ns
 from nsysan.synth.placement import Placement
-from nsysan.synth.simulation import CollectiveRun, RankTimeline, Simulation
+from nsysan.synth.simulation import CollectiveRun, GpuWork, RankTimeline, Simulation
 from nsysan.synth.step import StepTime, steps_of
 
 SYNTHESIZED_BY = "nsysan synth"
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedTruth:
+    """A GPU as its records show it where some of its work has none; ``unrecorded_ns`` is the sum of that work."""
+
+    window_start_ns: int
+    window_end_ns: int
+    time: PartTimes
+    idle_gap_count: int
+    longest_idle_gap_ns: int
+    unrecorded_count: int
+    unrecorded_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class RankTruth:
-    """One rank's GPU over its window, first to last activity. ``idle_causes`` has keys ``<cause>_ns``."""
+    """One rank's GPU over its window, first to last activity. ``idle_causes`` has keys ``<cause>_ns``.
+
+    ``as_recorded`` is null where the file holds all of its work.
+    """
 
     rank: int
     file: str
@@ -39,6 +55,7 @@ class RankTruth:
     longest_idle_gap_ns: int
     idle_causes: dict[str, int]
     steps: tuple[StepTime, ...]
+    as_recorded: RecordedTruth | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +119,8 @@ def decode_truth(data: bytes) -> Truth:
     return msgspec.json.decode(data, type=Truth)
 
 
-def rank_truth(timeline: RankTimeline, place: Placement) -> RankTruth:
-    """What is true of one rank's GPU."""
+def rank_truth(timeline: RankTimeline, place: Placement, recorded: Sequence[GpuWork]) -> RankTruth:
+    """What is true of one rank's GPU, of whose work the file holds what is ``recorded``."""
     window_start_ns, window_end_ns = window_of(timeline.works)
     gaps = idle_gaps(timeline.works)
     return RankTruth(
@@ -117,10 +134,33 @@ def rank_truth(timeline: RankTimeline, place: Placement) -> RankTruth:
         window_end_ns=window_end_ns,
         time=part_times(timeline.works),
         idle_gap_count=len(gaps),
-        longest_idle_gap_ns=max((end_ns - start_ns for start_ns, end_ns in gaps), default=0),
+        longest_idle_gap_ns=_longest(gaps),
         idle_causes={f"{cause}_ns": time_ns for cause, time_ns in sorted(idle_causes(timeline).items())},
         steps=steps_of(timeline),
+        as_recorded=None if len(recorded) == len(timeline.works) else _recorded_truth(timeline.works, recorded),
     )
+
+
+def _recorded_truth(works: Sequence[GpuWork], recorded: Sequence[GpuWork]) -> RecordedTruth:
+    window_start_ns, window_end_ns = window_of(recorded)
+    gaps = idle_gaps(recorded)
+    return RecordedTruth(
+        window_start_ns=window_start_ns,
+        window_end_ns=window_end_ns,
+        time=part_times(recorded),
+        idle_gap_count=len(gaps),
+        longest_idle_gap_ns=_longest(gaps),
+        unrecorded_count=len(works) - len(recorded),
+        unrecorded_ns=_total_ns(works) - _total_ns(recorded),
+    )
+
+
+def _longest(gaps: Sequence[Interval]) -> int:
+    return max((end_ns - start_ns for start_ns, end_ns in gaps), default=0)
+
+
+def _total_ns(works: Sequence[GpuWork]) -> int:
+    return sum(work.end_ns - work.start_ns for work in works)
 
 
 def collective_truth(run: CollectiveRun) -> CollectiveTruth:

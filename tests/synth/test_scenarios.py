@@ -10,10 +10,13 @@ import pytest
 
 from nsysan.model.errors import UsageError
 from nsysan.model.verdicts import BottleneckClass
+from nsysan.synth import kernels
+from nsysan.synth.engine import simulate
 from nsysan.synth.files import write
-from nsysan.synth.generate import Generated, Request, generate
+from nsysan.synth.generate import FileFormat, Generated, Request, generate
 from nsysan.synth.placement import Layout
 from nsysan.synth.scenario import Scenario, all_scenarios, find_scenario
+from nsysan.synth.transformer import Job
 from nsysan.synth.truth import RankTruth, Recoverable, Truth, decode_truth, encode_truth
 
 SCENARIOS = all_scenarios()
@@ -39,6 +42,7 @@ def test_these_scenarios_are_there() -> None:
         "compute_bound": BottleneckClass.COMPUTE,
         "compute_sound": None,
         "data_bound": BottleneckClass.DATA,
+        "graph_captured": None,
         "healthy": None,
         "launch_bound": BottleneckClass.SCHEDULING,
         "lazy_loading": BottleneckClass.SCHEDULING,
@@ -145,6 +149,30 @@ def test_only_the_first_step_loads_code() -> None:
         assert rank.idle_causes["module_loading_ns"] > 0.95 * rank.time.idle_ns
         # the load before the first kernel of all lies before step 0
         assert first - second == pytest.approx(rank.time.idle_ns - 12_000_000, rel=0.02)
+
+
+@pytest.mark.parametrize(("schema", "unrecorded_count"), [("3.25", 0), ("3.7", 3 * 8)])
+def test_graphs_take_the_time_of_their_kernels_and_37_does_not_record_them(schema: str, unrecorded_count: int) -> None:
+    job = Job(knobs=find_scenario("healthy").knobs, rank_count=2, step_count=3, seed=0)
+    outside = {kernels.EMBEDDING, kernels.LOSS, kernels.NORM, kernels.ADAM, kernels.ALL_REDUCE, ""}
+
+    truth = small("graph_captured", schema=schema).truth
+
+    for rank, uncaptured in zip(truth.ranks, simulate(job.programs()).ranks, strict=True):
+        inside_ns = sum(work.end_ns - work.start_ns for work in uncaptured.works if work.task.name not in outside)
+        assert rank.time.opaque_graph_ns == inside_ns
+        if unrecorded_count == 0:
+            assert rank.as_recorded is None
+        else:
+            assert rank.as_recorded is not None
+            assert (rank.as_recorded.unrecorded_count, rank.as_recorded.unrecorded_ns) == (unrecorded_count, inside_ns)
+            assert rank.as_recorded.time.opaque_graph_ns == 0
+            assert rank.as_recorded.time.compute_only_ns == rank.time.compute_only_ns
+
+
+def test_kineto_has_no_whole_graphs() -> None:
+    with pytest.raises(UsageError, match="PyTorch's profiler records each kernel"):
+        small("graph_captured", file_format=FileFormat.KINETO)
 
 
 def test_the_others_wait_in_the_all_reduce_for_a_slow_gpu() -> None:
