@@ -12,7 +12,7 @@ from nsysan.model.errors import UsageError
 @click.command("synth", short_help="Write the traces of a simulated training job, and their truth.")
 @click.argument("scenario", required=False)
 @click.option("-o", "--output", "folder", metavar="DIR", default=".", type=click.Path(path_type=Path), help="Where to.")
-@click.option("--ranks", default=4, show_default=True, type=click.IntRange(min=1), help="Processes, one GPU each.")
+@click.option("--ranks", default=4, show_default=True, type=click.IntRange(1, 1024), help="Processes, one GPU each.")
 @click.option("--steps", default=8, show_default=True, type=click.IntRange(min=2), help="Training steps.")
 @click.option("--seed", default=0, show_default=True, help="Equal seeds write equal files.")
 @click.option(
@@ -24,7 +24,10 @@ from nsysan.model.errors import UsageError
     help="Of nsys, or of PyTorch's profiler.",
 )
 @click.option("--schema", default="3.25", show_default=True, type=click.Choice(["3.7", "3.25"]), help="Export schema.")
-@click.option("--layout", default="one", show_default=True, type=click.Choice(["one", "per-rank"]), help="Reports.")
+@click.option(
+    "--layout", default="one", show_default=True, type=click.Choice(["one", "masked", "per-rank"]), help="Reports."
+)
+@click.option("--omit-rank", "omitted_ranks", metavar="N", multiple=True, type=int, help="Leave a rank's file out.")
 @click.option("--list", "list_only", is_flag=True, help="List the scenarios.")
 def synth_command(  # noqa: PLR0913 -- one parameter an option
     *,
@@ -36,6 +39,7 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
     file_format: str,
     schema: str,
     layout: str,
+    omitted_ranks: tuple[int, ...],
     list_only: bool,
 ) -> None:
     """Write the traces of a simulated training job as Nsight Systems would export them, and their truth beside them.
@@ -61,6 +65,7 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
         seed=seed,
         schema=schema,
         layout=Layout(layout),
+        omitted_ranks=frozenset(omitted_ranks),
         file_format=FileFormat(file_format),
     )
     for path in write(generate(request), folder):

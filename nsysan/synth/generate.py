@@ -42,7 +42,10 @@ _SUFFIXES = {FileFormat.SQLITE: ".sqlite", FileFormat.KINETO: ".pt.trace.json"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """Which job to simulate, and how to record it; ``schema`` and ``layout`` are those of SQLite files."""
+    """Which job to simulate, and how to record it; ``schema`` and ``layout`` are those of SQLite files.
+
+    Of ``omitted_ranks`` there is no file.
+    """
 
     scenario: Scenario
     rank_count: int = 4
@@ -50,6 +53,7 @@ class Request:
     seed: int = 0
     schema: str = "3.25"
     layout: Layout = Layout.ONE
+    omitted_ranks: frozenset[int] = frozenset()
     file_format: FileFormat = FileFormat.SQLITE
 
     @property
@@ -57,9 +61,14 @@ class Request:
         """The stem of the files."""
         return self.scenario.name.replace("_", "-")
 
+    @property
+    def has_file_of_each_rank(self) -> bool:
+        """Whether ranks are recorded apart, as always by PyTorch's profiler."""
+        return self.file_format is FileFormat.KINETO or self.layout is Layout.PER_RANK
+
     def placements(self) -> tuple[Placement, ...]:
-        """Where each rank runs and is recorded: PyTorch's profiler writes a file a process."""
-        layout = Layout.PER_RANK if self.file_format is FileFormat.KINETO else self.layout
+        """Where each rank runs and is recorded."""
+        layout = Layout.PER_RANK if self.has_file_of_each_rank else self.layout
         return placements(self.name, self.rank_count, layout, _SUFFIXES[self.file_format])
 
 
@@ -76,11 +85,13 @@ def generate(request: Request) -> Generated:
     """Simulate the job with and without its cause. Raises UsageError where it is too small to show it."""
     _check(request)
     simulation = _simulate(request, request.scenario.knobs)
-    places = request.placements()
+    everywhere = request.placements()
+    places = [place for place in everywhere if place.rank not in request.omitted_ranks]
     truth = Truth(
         synthesized_by=SYNTHESIZED_BY,
         scenario=request.scenario.name,
         seed=request.seed,
+        missing_ranks=tuple(sorted(request.omitted_ranks)),
         files=tuple(dict.fromkeys(place.file for place in places)),
         cause=request.scenario.cause,
         bottleneck_class=request.scenario.bottleneck_class,
@@ -91,7 +102,8 @@ def generate(request: Request) -> Generated:
         gemms=gemm_truths(simulation),
     )
     if request.file_format is FileFormat.KINETO:
-        return Generated(request.name, kineto_traces(simulation, places), truth)
+        exports = kineto_traces(simulation, everywhere)
+        return Generated(request.name, {file: exports[file] for file in truth.files}, truth)
     return Generated(request.name, record(simulation, places, request.schema), truth)
 
 
@@ -107,6 +119,7 @@ def _check(request: Request) -> None:
         raise UsageError(
             f"{scenario.name} needs {scenario.least_rank_count} ranks or more.", "Give a larger number with --ranks."
         )
+    _check_omission(request)
     if scenario.knobs.captures_layers and request.file_format is FileFormat.KINETO:
         raise UsageError(
             f"{scenario.name} records CUDA graphs as a whole, where PyTorch's profiler records each kernel in them.",
@@ -114,6 +127,13 @@ def _check(request: Request) -> None:
         )
     if request.step_count < LEAST_STEP_COUNT:
         raise UsageError("A step ends where the next begins, so there must be two.", "Give --steps 2 or more.")
+
+
+def _check_omission(request: Request) -> None:
+    if request.omitted_ranks and not request.has_file_of_each_rank:
+        raise UsageError("A rank can only be left out where each has a file.", "Add --layout per-rank.")
+    if not request.omitted_ranks < set(range(request.rank_count)):
+        raise UsageError(f"The ranks are 0 to {request.rank_count - 1}.", "Leave out some of them, not all.")
 
 
 def _simulate(request: Request, knobs: Knobs) -> Simulation:

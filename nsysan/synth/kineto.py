@@ -82,7 +82,7 @@ class KinetoTrace:
         yield _event("Trace", "PyTorch Profiler (0)", ("Spans", "PyTorch Profiler"), (0, self._last_ns()), {})
 
     def _gpu_event(self, work: GpuWork) -> str:
-        task, device, stream, launched_by = work.task, self._place.gpu_id, work.stream_id, work.call.correlation_id
+        task, device, stream, launched_by = work.task, self._place.device_id, work.stream_id, work.call.correlation_id
         where = {"device": device, "context": _CONTEXT_ID, "stream": stream, "correlation": launched_by}
         category, name, size = {
             TaskKind.KERNEL: ("kernel", task.name, {}),

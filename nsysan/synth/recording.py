@@ -43,7 +43,7 @@ def record(simulation: Simulation, places: Sequence[Placement], schema: str) -> 
     for place in places:
         export = exports.setdefault(place.file, Export(schema).host(place.host))
         if ranks_in[place.file] == 1:
-            _add_environment(export, place, len(places))
+            _add_environment(export, place, len(simulation.ranks))
         _add_gpu(export, place)
         _add_rank(export, place, simulation.ranks[place.rank])
     return exports
@@ -58,7 +58,7 @@ def _add_environment(export: Export, place: Placement, rank_count: int) -> None:
 def _add_gpu(export: Export, place: Placement) -> None:
     export.gpu(place.gpu_id, uuid=place.uuid, bus_location=f"0000:{place.gpu_id + 16:02x}:00.0")
     if export.release.is_new:
-        export.cuda_device(pid=place.pid, device_id=place.gpu_id, gpu_id=place.gpu_id, uuid=place.uuid)
+        export.cuda_device(pid=place.pid, device_id=place.device_id, gpu_id=place.gpu_id, uuid=place.uuid)
 
 
 def _add_rank(export: Export, place: Placement, timeline: RankTimeline) -> None:
@@ -75,7 +75,7 @@ def _add_rank(export: Export, place: Placement, timeline: RankTimeline) -> None:
 
 
 def _add_work(export: Export, place: Placement, work: GpuWork) -> None:
-    where = _Where(pid=place.pid, device=place.gpu_id, stream=work.stream_id, correlation=work.call.correlation_id)
+    where = _Where(pid=place.pid, device=place.device_id, stream=work.stream_id, correlation=work.call.correlation_id)
     start_ns, end_ns, task = work.start_ns, work.end_ns, work.task
     if task.kind is TaskKind.KERNEL:
         export.kernel(start_ns, end_ns, task.name, **where)

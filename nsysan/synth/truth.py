@@ -94,11 +94,15 @@ class Recoverable:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """Everything true of the traces of one job. Times are on the axis of the files."""
+    """Everything true of the traces of one job. Times are on the axis of the files.
+
+    ``ranks`` are those that have a file; what is true of all of them together, collectives included, is of the job.
+    """
 
     synthesized_by: str
     scenario: str
     seed: int
+    missing_ranks: tuple[int, ...]
     files: tuple[str, ...]
     cause: str | None
     bottleneck_class: BottleneckClass | None
@@ -128,7 +132,7 @@ def rank_truth(timeline: RankTimeline, place: Placement, recorded: Sequence[GpuW
         file=place.file,
         host=place.host,
         pid=place.pid,
-        device_id=place.gpu_id,
+        device_id=place.device_id,
         gpu_uuid=place.uuid,
         window_start_ns=window_start_ns,
         window_end_ns=window_end_ns,

@@ -225,8 +225,8 @@ def test_the_files_hold_what_was_simulated(layout: Layout, schema: str, tmp_path
             )
             reductions = connection.execute(
                 """SELECT start, end FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = demangledName
-                   WHERE value LIKE 'nccl%' AND deviceId = ? ORDER BY start""",
-                (rank.device_id,),
+                   WHERE value LIKE 'nccl%' AND globalPid = ? ORDER BY start""",
+                ((1 << 48) | (rank.pid << 24),),
             ).fetchall()
             [unmatched] = connection.execute(
                 """SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k WHERE NOT EXISTS (
@@ -256,6 +256,60 @@ def test_ranks_lie_in_one_file_or_in_files_that_sort_like_them() -> None:
     assert own.files == tuple(f"healthy-rank{rank:02}.sqlite" for rank in range(12))
     assert [(rank.host, rank.device_id) for rank in own.ranks[7:9]] == [("node0", 7), ("node1", 0)]
     assert len({rank.gpu_uuid for rank in own.ranks}) == 12
+
+
+def test_every_process_of_a_masked_report_sees_its_gpu_as_device_0(tmp_path: Path) -> None:
+    for schema in ("3.7", "3.25"):
+        write(small("healthy", layout=Layout.MASKED, schema=schema), tmp_path / schema)
+
+    with closing(sqlite3.connect(tmp_path / "3.25" / "healthy.sqlite")) as connection:
+        used = connection.execute(
+            "SELECT DISTINCT deviceId, globalPid >> 24 & 0xFFFFFF FROM CUPTI_ACTIVITY_KIND_KERNEL"
+        )
+        assert sorted(used) == [(0, 1_000), (0, 1_001)]
+        devices = connection.execute(
+            """SELECT d.pid, d.cudaId, d.gpuId, g.uuid = d.uuid FROM TARGET_INFO_CUDA_DEVICE d
+               JOIN TARGET_INFO_GPU g ON g.id = d.gpuId"""
+        )
+        assert sorted(devices) == [(1_000, 0, 0, 1), (1_001, 0, 1, 1)]
+    with closing(sqlite3.connect(tmp_path / "3.7" / "healthy.sqlite")) as connection:
+        assert not list(connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'TARGET_INFO_CUDA_DEVICE'"))
+
+
+@pytest.mark.parametrize("file_format", FileFormat)
+def test_of_an_omitted_rank_there_is_no_file(file_format: FileFormat) -> None:
+    whole, rest = (
+        generate(
+            Request(
+                scenario=find_scenario("healthy"),
+                rank_count=3,
+                step_count=2,
+                layout=Layout.PER_RANK,
+                file_format=file_format,
+                omitted_ranks=omitted,
+            )
+        )
+        for omitted in (frozenset[int](), frozenset({1}))
+    )
+
+    assert rest.truth.missing_ranks == (1,)
+    assert rest.truth.files == tuple(rest.exports) == (whole.truth.files[0], whole.truth.files[2])
+    assert rest.truth.ranks == (whole.truth.ranks[0], whole.truth.ranks[2])
+    assert rest.truth.collectives == whole.truth.collectives
+    assert rest.truth.recoverable == whole.truth.recoverable
+
+
+@pytest.mark.parametrize(
+    ("layout", "omitted", "complaint"),
+    [
+        (Layout.ONE, {1}, "only be left out where each has a file"),
+        (Layout.PER_RANK, {2}, "The ranks are 0 to 1"),
+        (Layout.PER_RANK, {0, 1}, "The ranks are 0 to 1"),
+    ],
+)
+def test_a_rank_that_cannot_be_omitted(layout: Layout, omitted: set[int], complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        small("healthy", layout=layout, omitted_ranks=frozenset(omitted))
 
 
 def test_equal_seeds_write_equal_bytes(tmp_path: Path) -> None:

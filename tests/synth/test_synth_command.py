@@ -29,6 +29,18 @@ def test_it_prints_the_paths_it_wrote(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == names
 
 
+def test_a_rank_is_left_out(tmp_path: Path) -> None:
+    result = synth(
+        *("healthy", "-o", str(tmp_path), "--ranks", "3", "--steps", "2", "--layout", "per-rank", "--omit-rank", "1")
+    )
+
+    assert [Path(line).name for line in result.output.splitlines()] == [
+        "healthy-rank0.sqlite",
+        "healthy-rank2.sqlite",
+        "healthy.truth.json",
+    ]
+
+
 def test_kineto_is_a_file_of_each_rank_that_may_be_replaced(tmp_path: Path) -> None:
     small = ("healthy", "-o", str(tmp_path), "--ranks", "2", "--steps", "2", "--format", "kineto")
     names = ["healthy-rank0.pt.trace.json", "healthy-rank1.pt.trace.json", "healthy.truth.json"]
