@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from nsysan.model.errors import UsageError
@@ -14,6 +14,7 @@ from nsysan.synth.placement import Layout, Placement, placements
 from nsysan.synth.recording import is_recorded, record
 from nsysan.synth.scenario import Scenario
 from nsysan.synth.schema import RELEASES
+from nsysan.synth.session import session_of
 from nsysan.synth.simulation import RankTimeline, Simulation
 from nsysan.synth.step import mean_step_ns
 from nsysan.synth.transformer import Job
@@ -44,7 +45,8 @@ _SUFFIXES = {FileFormat.SQLITE: ".sqlite", FileFormat.KINETO: ".pt.trace.json"}
 class Request:
     """Which job to simulate, and how to record it; ``schema`` and ``layout`` are those of SQLite files.
 
-    Of ``omitted_ranks`` there is no file.
+    Of ``omitted_ranks`` there is no file. With a ``clock_error_ns`` every rank's session begins at a time of its own,
+    which the clock of its host tells with an error up to that; None: all begin with the job.
     """
 
     scenario: Scenario
@@ -54,6 +56,7 @@ class Request:
     schema: str = "3.25"
     layout: Layout = Layout.ONE
     omitted_ranks: frozenset[int] = frozenset()
+    clock_error_ns: int | None = None
     file_format: FileFormat = FileFormat.SQLITE
 
     @property
@@ -69,7 +72,13 @@ class Request:
     def placements(self) -> tuple[Placement, ...]:
         """Where each rank runs and is recorded."""
         layout = Layout.PER_RANK if self.has_file_of_each_rank else self.layout
-        return placements(self.name, self.rank_count, layout, _SUFFIXES[self.file_format])
+        places = placements(self.name, self.rank_count, layout, _SUFFIXES[self.file_format])
+        error_ns = self.clock_error_ns
+        if error_ns is None:
+            return places
+        return tuple(
+            replace(place, session=session_of(place.rank, place.host, self.seed, error_ns)) for place in places
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +95,9 @@ def generate(request: Request) -> Generated:
     _check(request)
     simulation = _simulate(request, request.scenario.knobs)
     everywhere = request.placements()
+    recorded = Simulation(
+        tuple(simulation.ranks[place.rank].later(-place.session.start_ns) for place in everywhere), ()
+    )
     places = [place for place in everywhere if place.rank not in request.omitted_ranks]
     truth = Truth(
         synthesized_by=SYNTHESIZED_BY,
@@ -97,14 +109,14 @@ def generate(request: Request) -> Generated:
         bottleneck_class=request.scenario.bottleneck_class,
         slow_rank=None if request.scenario.knobs.straggler is None else STRAGGLER_RANK,
         recoverable=_recoverable(request, simulation),
-        ranks=tuple(_rank_truth(request, simulation.ranks[place.rank], place) for place in places),
+        ranks=tuple(_rank_truth(request, recorded.ranks[place.rank], place) for place in places),
         collectives=tuple(map(collective_truth, simulation.collectives)),
         gemms=gemm_truths(simulation),
     )
     if request.file_format is FileFormat.KINETO:
-        exports = kineto_traces(simulation, everywhere)
+        exports = kineto_traces(recorded, everywhere)
         return Generated(request.name, {file: exports[file] for file in truth.files}, truth)
-    return Generated(request.name, record(simulation, places, request.schema), truth)
+    return Generated(request.name, record(recorded, places, request.schema), truth)
 
 
 def _rank_truth(request: Request, timeline: RankTimeline, place: Placement) -> RankTruth:
@@ -130,8 +142,8 @@ def _check(request: Request) -> None:
 
 
 def _check_omission(request: Request) -> None:
-    if request.omitted_ranks and not request.has_file_of_each_rank:
-        raise UsageError("A rank can only be left out where each has a file.", "Add --layout per-rank.")
+    if (request.omitted_ranks or request.clock_error_ns is not None) and not request.has_file_of_each_rank:
+        raise UsageError("Files and clocks of ranks can only differ where each has a file.", "Add --layout per-rank.")
     if not request.omitted_ranks < set(range(request.rank_count)):
         raise UsageError(f"The ranks are 0 to {request.rank_count - 1}.", "Leave out some of them, not all.")
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from nsysan.model.copies import CopyKind
 from nsysan.model.kernels import Collective
-from nsysan.synth.metadata import Capture
 from nsysan.synth.placement import Placement
 from nsysan.synth.program import Rendezvous, Task, TaskKind
 from nsysan.synth.simulation import GpuWork, Range, RankTimeline, Simulation
@@ -61,7 +60,7 @@ class KinetoTrace:
                 "pg_config": [{**group, "ranks": list(range(len(self._places)))}],
             },
             "displayTimeUnit": "ms",
-            "baseTimeNanoseconds": Capture().utc_epoch_ns - _SESSION_START_NS,
+            "baseTimeNanoseconds": self._place.session.utc_epoch_ns - _SESSION_START_NS,
         }
 
     def _events(self) -> Iterator[str]:

@@ -6,6 +6,8 @@ import uuid
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from nsysan.synth.session import WITH_THE_JOB, Session
+
 GPUS_PER_NODE = 8
 _FIRST_PID = 1_000
 
@@ -32,6 +34,7 @@ class Placement:
     gpu_id: int
     device_id: int
     uuid: str
+    session: Session = WITH_THE_JOB
 
 
 def placements(name: str, rank_count: int, layout: Layout, suffix: str = ".sqlite") -> tuple[Placement, ...]:

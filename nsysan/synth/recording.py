@@ -42,6 +42,7 @@ def record(simulation: Simulation, places: Sequence[Placement], schema: str) -> 
     ranks_in = Counter(place.file for place in places)
     for place in places:
         export = exports.setdefault(place.file, Export(schema).host(place.host))
+        export.session(utc_epoch_ns=place.session.utc_epoch_ns)
         if ranks_in[place.file] == 1:
             _add_environment(export, place, len(simulation.ranks))
         _add_gpu(export, place)

@@ -39,6 +39,7 @@ class RecordedTruth:
 class RankTruth:
     """One rank's GPU over its window, first to last activity. ``idle_causes`` has keys ``<cause>_ns``.
 
+    The file counts from ``session_start_ns`` of the job's clock, and states its UTC wrong by ``utc_error_ns``.
     ``as_recorded`` is null where the file holds all of its work.
     """
 
@@ -48,6 +49,8 @@ class RankTruth:
     pid: int
     device_id: int
     gpu_uuid: str
+    session_start_ns: int
+    utc_error_ns: int
     window_start_ns: int
     window_end_ns: int
     time: PartTimes
@@ -60,7 +63,10 @@ class RankTruth:
 
 @dataclass(frozen=True, slots=True)
 class CollectiveTruth:
-    """An instance: ``wait_by_rank_ns`` is each rank's duration beyond ``transfer_ns``, the shortest of them."""
+    """An instance, on the job's clock.
+
+    ``wait_by_rank_ns`` is each rank's duration beyond ``transfer_ns``, the shortest of them.
+    """
 
     id: str
     kind: Collective
@@ -94,7 +100,7 @@ class Recoverable:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """Everything true of the traces of one job. Times are on the axis of the files.
+    """Everything true of the traces of one job. The times of a rank are on the axis of its file.
 
     ``ranks`` are those that have a file; what is true of all of them together, collectives included, is of the job.
     """
@@ -134,6 +140,8 @@ def rank_truth(timeline: RankTimeline, place: Placement, recorded: Sequence[GpuW
         pid=place.pid,
         device_id=place.device_id,
         gpu_uuid=place.uuid,
+        session_start_ns=place.session.start_ns,
+        utc_error_ns=place.session.utc_error_ns,
         window_start_ns=window_start_ns,
         window_end_ns=window_end_ns,
         time=part_times(timeline.works),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.errors import UsageError
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth import kernels
@@ -299,10 +301,36 @@ def test_of_an_omitted_rank_there_is_no_file(file_format: FileFormat) -> None:
     assert rest.truth.recoverable == whole.truth.recoverable
 
 
+@pytest.mark.parametrize("file_format", FileFormat)
+def test_sessions_begin_apart_on_clocks_that_err(file_format: FileFormat, tmp_path: Path) -> None:
+    request = Request(
+        scenario=find_scenario("sync_bound"),
+        rank_count=9,
+        step_count=2,
+        layout=Layout.PER_RANK,
+        file_format=file_format,
+    )
+    together, apart = generate(request), generate(replace(request, clock_error_ns=2_000_000))
+    write(apart, tmp_path)
+
+    assert len({rank.session_start_ns for rank in apart.truth.ranks}) == 9
+    assert {(rank.host, rank.utc_error_ns) for rank in apart.truth.ranks} == {
+        (host, apart.truth.ranks[first].utc_error_ns) for host, first in (("node0", 0), ("node1", 8))
+    }
+    for here, there in zip(together.truth.ranks, apart.truth.ranks, strict=True):
+        assert here.session_start_ns == here.utc_error_ns == 0
+        assert 0 < abs(there.utc_error_ns) <= 2_000_000
+        assert there.window_start_ns + there.session_start_ns == here.window_start_ns
+        assert there.idle_causes == here.idle_causes
+        stated_ns = read_trace(tmp_path / there.file, ReadOptions()).session_start_utc_ns
+        assert stated_ns == 1_700_000_000 * 10**9 + there.session_start_ns + there.utc_error_ns
+    assert apart.truth.collectives == together.truth.collectives
+
+
 @pytest.mark.parametrize(
     ("layout", "omitted", "complaint"),
     [
-        (Layout.ONE, {1}, "only be left out where each has a file"),
+        (Layout.ONE, {1}, "can only differ where each has a file"),
         (Layout.PER_RANK, {2}, "The ranks are 0 to 1"),
         (Layout.PER_RANK, {0, 1}, "The ranks are 0 to 1"),
     ],
