@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -15,7 +16,7 @@ from nsysan.synth.recording import is_recorded, record
 from nsysan.synth.scenario import Scenario
 from nsysan.synth.schema import RELEASES
 from nsysan.synth.session import session_of
-from nsysan.synth.simulation import RankTimeline, Simulation
+from nsysan.synth.simulation import Simulation
 from nsysan.synth.step import mean_step_ns
 from nsysan.synth.transformer import Job
 from nsysan.synth.truth import (
@@ -95,32 +96,41 @@ def generate(request: Request) -> Generated:
     _check(request)
     simulation = _simulate(request, request.scenario.knobs)
     everywhere = request.placements()
-    recorded = Simulation(
-        tuple(simulation.ranks[place.rank].later(-place.session.start_ns) for place in everywhere), ()
-    )
     places = [place for place in everywhere if place.rank not in request.omitted_ranks]
-    truth = Truth(
-        synthesized_by=SYNTHESIZED_BY,
-        scenario=request.scenario.name,
-        seed=request.seed,
-        missing_ranks=tuple(sorted(request.omitted_ranks)),
-        files=tuple(dict.fromkeys(place.file for place in places)),
-        cause=request.scenario.cause,
-        bottleneck_class=request.scenario.bottleneck_class,
-        slow_rank=None if request.scenario.knobs.straggler is None else STRAGGLER_RANK,
-        recoverable=_recoverable(request, simulation),
-        ranks=tuple(_rank_truth(request, recorded.ranks[place.rank], place) for place in places),
-        collectives=tuple(map(collective_truth, simulation.collectives)),
-        gemms=gemm_truths(simulation),
-    )
+    recorded = _on_session_clocks(simulation, everywhere)
+    truth = _truth(request, simulation, tuple(_rank_truth(request, recorded, place) for place in places))
     if request.file_format is FileFormat.KINETO:
         exports = kineto_traces(recorded, everywhere)
         return Generated(request.name, {file: exports[file] for file in truth.files}, truth)
     return Generated(request.name, record(recorded, places, request.schema), truth)
 
 
-def _rank_truth(request: Request, timeline: RankTimeline, place: Placement) -> RankTruth:
-    release = RELEASES[request.schema]
+def _on_session_clocks(simulation: Simulation, places: Sequence[Placement]) -> Simulation:
+    """Each rank with the times its own file holds."""
+    ranks = tuple(simulation.ranks[place.rank].later(-place.session.start_ns) for place in places)
+    return replace(simulation, ranks=ranks)
+
+
+def _truth(request: Request, simulation: Simulation, ranks: tuple[RankTruth, ...]) -> Truth:
+    scenario = request.scenario
+    return Truth(
+        synthesized_by=SYNTHESIZED_BY,
+        scenario=scenario.name,
+        seed=request.seed,
+        missing_ranks=tuple(sorted(request.omitted_ranks)),
+        files=tuple(dict.fromkeys(rank.file for rank in ranks)),
+        cause=scenario.cause,
+        bottleneck_class=scenario.bottleneck_class,
+        slow_rank=None if scenario.knobs.straggler is None else STRAGGLER_RANK,
+        recoverable=_recoverable(request, simulation),
+        ranks=ranks,
+        collectives=tuple(map(collective_truth, simulation.collectives)),
+        gemms=gemm_truths(simulation),
+    )
+
+
+def _rank_truth(request: Request, simulation: Simulation, place: Placement) -> RankTruth:
+    timeline, release = simulation.ranks[place.rank], RELEASES[request.schema]
     recorded = [work for work in timeline.works if is_recorded(work.task.kind, release)]
     return rank_truth(timeline, place, recorded)
 
@@ -131,7 +141,7 @@ def _check(request: Request) -> None:
         raise UsageError(
             f"{scenario.name} needs {scenario.least_rank_count} ranks or more.", "Give a larger number with --ranks."
         )
-    _check_omission(request)
+    _check_files(request)
     if scenario.knobs.captures_layers and request.file_format is FileFormat.KINETO:
         raise UsageError(
             f"{scenario.name} records CUDA graphs as a whole, where PyTorch's profiler records each kernel in them.",
@@ -141,7 +151,7 @@ def _check(request: Request) -> None:
         raise UsageError("A step ends where the next begins, so there must be two.", "Give --steps 2 or more.")
 
 
-def _check_omission(request: Request) -> None:
+def _check_files(request: Request) -> None:
     if (request.omitted_ranks or request.clock_error_ns is not None) and not request.has_file_of_each_rank:
         raise UsageError("Files and clocks of ranks can only differ where each has a file.", "Add --layout per-rank.")
     if not request.omitted_ranks < set(range(request.rank_count)):

@@ -248,6 +248,23 @@ def test_gemm_shapes_stand_in_nvtx_ranges_as_pytorch_writes_them(tmp_path: Path)
     assert "aten::mm, op_id = 7, sizes = [[16384, 4096], [4096, 4096]]" in texts
 
 
+def test_loads_are_calls_of_the_driver_and_pageable_memory_is_named(tmp_path: Path) -> None:
+    for scenario in ("lazy_loading", "pageable_copies"):
+        write(small(scenario), tmp_path)
+
+    with closing(sqlite3.connect(tmp_path / "lazy-loading.sqlite")) as connection:
+        loads = connection.execute(
+            """SELECT eventClass, count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId
+               WHERE value LIKE 'cu%Load%' GROUP BY 1"""
+        ).fetchall()
+        [kernel_names] = connection.execute("SELECT count(DISTINCT demangledName) FROM CUPTI_ACTIVITY_KIND_KERNEL")
+    assert loads == [(1, 2 * kernel_names[0])]
+    with closing(sqlite3.connect(tmp_path / "pageable-copies.sqlite")) as connection:
+        copies = connection.execute("SELECT srcKind, bytes, count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY GROUP BY 1, 2")
+        # two ranks, three steps: 8 masks of pageable memory, and tokens and labels from pinned
+        assert sorted(copies) == [(0, 12_000_000, 48), (1, 8 * 4_096, 12)]
+
+
 def test_ranks_lie_in_one_file_or_in_files_that_sort_like_them() -> None:
     one = generate(Request(scenario=find_scenario("healthy"), rank_count=12, step_count=2)).truth
     own = generate(
