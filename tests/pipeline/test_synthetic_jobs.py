@@ -58,3 +58,21 @@ def test_only_whole_graphs_of_schema_37_are_not_recorded() -> None:
         if any(rank.as_recorded for rank in generate(request).truth.ranks)
     ]
     assert incomplete == [("graph_captured", "3.7")]
+
+
+@pytest.mark.parametrize("schema", RELEASES)
+def test_which_gpu_is_device_0_of_a_masked_process_is_known_in_the_new_schema_alone(
+    tmp_path: Path, schema: str
+) -> None:
+    [healthy] = [scenario for scenario in all_scenarios() if scenario.name == "healthy"]
+    generated = generate(
+        Request(scenario=healthy, rank_count=3, step_count=2, schema=schema, layout=Layout.MASKED),
+    )
+
+    run = analyze(_written(tmp_path, generated), AnalyzeOptions())
+
+    is_told = schema == "3.25"
+    assert [gpu.uuid for gpu in result_of(run, GpuTime).gpus] == [
+        rank.gpu_uuid if is_told else None for rank in generated.truth.ranks
+    ]
+    assert ("gpus_not_matched" in {note.id for note in run.notes}) is not is_told
