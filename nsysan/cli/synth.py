@@ -8,6 +8,7 @@ import click
 
 from nsysan.cli.paths import path_argument
 from nsysan.model.errors import UsageError
+from nsysan.model.units import NS_PER_MS
 
 
 @click.command("synth", short_help="Write the traces of a simulated training job, and their truth.")
@@ -25,7 +26,17 @@ from nsysan.model.errors import UsageError
     help="Of nsys, or of PyTorch's profiler.",
 )
 @click.option("--schema", default="3.25", show_default=True, type=click.Choice(["3.7", "3.25"]), help="Export schema.")
-@click.option("--layout", default="one", show_default=True, type=click.Choice(["one", "per-rank"]), help="Reports.")
+@click.option(
+    "--layout", default="one", show_default=True, type=click.Choice(["one", "masked", "per-rank"]), help="Reports."
+)
+@click.option("--omit-rank", "omitted_ranks", metavar="N", multiple=True, type=int, help="Leave a rank's file out.")
+@click.option(
+    "--clock-error",
+    "clock_error_ms",
+    metavar="MS",
+    type=click.FloatRange(min=0, max=10_000),
+    help="Let sessions begin apart, on clocks up to so wrong.",
+)
 @click.option("--list", "list_only", is_flag=True, help="List the scenarios.")
 def synth_command(  # noqa: PLR0913 -- one parameter an option
     *,
@@ -37,6 +48,8 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
     file_format: str,
     schema: str,
     layout: str,
+    omitted_ranks: tuple[int, ...],
+    clock_error_ms: float | None,
     list_only: bool,
 ) -> None:
     """Write the traces of a simulated training job as Nsight Systems would export them, and their truth beside them.
@@ -62,6 +75,8 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
         seed=seed,
         schema=schema,
         layout=Layout(layout),
+        omitted_ranks=frozenset(omitted_ranks),
+        clock_error_ns=None if clock_error_ms is None else round(clock_error_ms * NS_PER_MS),
         file_format=FileFormat(file_format),
     )
     for path in write(generate(request), folder):

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from nsysan.model.errors import UsageError
 from nsysan.synth.engine import simulate
 from nsysan.synth.export import Export
 from nsysan.synth.kineto import KinetoTrace, kineto_traces
-from nsysan.synth.knobs import Knobs
+from nsysan.synth.knobs import STRAGGLER_RANK, Knobs
 from nsysan.synth.placement import Layout, Placement, placements
-from nsysan.synth.recording import record
+from nsysan.synth.recording import is_recorded, record
 from nsysan.synth.scenario import Scenario
+from nsysan.synth.schema import RELEASES
+from nsysan.synth.session import session_of
 from nsysan.synth.simulation import Simulation
 from nsysan.synth.step import mean_step_ns
 from nsysan.synth.transformer import Job
 from nsysan.synth.truth import (
     SYNTHESIZED_BY,
+    RankTruth,
     Recoverable,
     Truth,
     collective_truth,
@@ -40,7 +44,11 @@ _SUFFIXES = {FileFormat.SQLITE: ".sqlite", FileFormat.KINETO: ".pt.trace.json"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """Which job to simulate, and how to record it; ``schema`` and ``layout`` are those of SQLite files."""
+    """Which job to simulate, and how to record it; ``schema`` and ``layout`` are those of SQLite files.
+
+    Of ``omitted_ranks`` there is no file. With a ``clock_error_ns`` every rank's session begins at a time of its own,
+    which the clock of its host tells with an error up to that; None: all begin with the job.
+    """
 
     scenario: Scenario
     rank_count: int = 4
@@ -48,6 +56,8 @@ class Request:
     seed: int = 0
     schema: str = "3.25"
     layout: Layout = Layout.ONE
+    omitted_ranks: frozenset[int] = frozenset()
+    clock_error_ns: int | None = None
     file_format: FileFormat = FileFormat.SQLITE
 
     @property
@@ -55,10 +65,21 @@ class Request:
         """The stem of the files."""
         return self.scenario.name.replace("_", "-")
 
+    @property
+    def has_file_of_each_rank(self) -> bool:
+        """Whether ranks are recorded apart, as always by PyTorch's profiler."""
+        return self.file_format is FileFormat.KINETO or self.layout is Layout.PER_RANK
+
     def placements(self) -> tuple[Placement, ...]:
-        """Where each rank runs and is recorded: PyTorch's profiler writes a file a process."""
-        layout = Layout.PER_RANK if self.file_format is FileFormat.KINETO else self.layout
-        return placements(self.name, self.rank_count, layout, _SUFFIXES[self.file_format])
+        """Where each rank runs and is recorded."""
+        layout = Layout.PER_RANK if self.has_file_of_each_rank else self.layout
+        places = placements(self.name, self.rank_count, layout, _SUFFIXES[self.file_format])
+        error_ns = self.clock_error_ns
+        if error_ns is None:
+            return places
+        return tuple(
+            replace(place, session=session_of(place.rank, place.host, self.seed, error_ns)) for place in places
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +95,44 @@ def generate(request: Request) -> Generated:
     """Simulate the job with and without its cause. Raises UsageError where it is too small to show it."""
     _check(request)
     simulation = _simulate(request, request.scenario.knobs)
-    places = request.placements()
-    truth = Truth(
+    everywhere = request.placements()
+    places = [place for place in everywhere if place.rank not in request.omitted_ranks]
+    recorded = _on_session_clocks(simulation, everywhere)
+    truth = _truth(request, simulation, tuple(_rank_truth(request, recorded, place) for place in places))
+    if request.file_format is FileFormat.KINETO:
+        exports = kineto_traces(recorded, everywhere)
+        return Generated(request.name, {file: exports[file] for file in truth.files}, truth)
+    return Generated(request.name, record(recorded, places, request.schema), truth)
+
+
+def _on_session_clocks(simulation: Simulation, places: Sequence[Placement]) -> Simulation:
+    """Each rank with the times its own file holds."""
+    ranks = tuple(simulation.ranks[place.rank].later(-place.session.start_ns) for place in places)
+    return replace(simulation, ranks=ranks)
+
+
+def _truth(request: Request, simulation: Simulation, ranks: tuple[RankTruth, ...]) -> Truth:
+    scenario = request.scenario
+    return Truth(
         synthesized_by=SYNTHESIZED_BY,
-        scenario=request.scenario.name,
+        scenario=scenario.name,
         seed=request.seed,
-        files=tuple(dict.fromkeys(place.file for place in places)),
-        cause=request.scenario.cause,
-        bottleneck_class=request.scenario.bottleneck_class,
+        missing_ranks=tuple(sorted(request.omitted_ranks)),
+        files=tuple(dict.fromkeys(rank.file for rank in ranks)),
+        cause=scenario.cause,
+        bottleneck_class=scenario.bottleneck_class,
+        slow_rank=None if scenario.knobs.straggler is None else STRAGGLER_RANK,
         recoverable=_recoverable(request, simulation),
-        ranks=tuple(rank_truth(simulation.ranks[place.rank], place) for place in places),
+        ranks=ranks,
         collectives=tuple(map(collective_truth, simulation.collectives)),
         gemms=gemm_truths(simulation),
     )
-    if request.file_format is FileFormat.KINETO:
-        return Generated(request.name, kineto_traces(simulation, places), truth)
-    return Generated(request.name, record(simulation, places, request.schema), truth)
+
+
+def _rank_truth(request: Request, simulation: Simulation, place: Placement) -> RankTruth:
+    timeline, release = simulation.ranks[place.rank], RELEASES[request.schema]
+    recorded = [work for work in timeline.works if is_recorded(work.task.kind, release)]
+    return rank_truth(timeline, place, recorded)
 
 
 def _check(request: Request) -> None:
@@ -98,8 +141,21 @@ def _check(request: Request) -> None:
         raise UsageError(
             f"{request.name} needs {scenario.least_rank_count} ranks or more.", "Give a larger number with --ranks."
         )
+    _check_files(request)
+    if scenario.knobs.captures_layers and request.file_format is FileFormat.KINETO:
+        raise UsageError(
+            f"{scenario.name} records CUDA graphs as a whole, where PyTorch's profiler records each kernel in them.",
+            "Write it with --format sqlite.",
+        )
     if request.step_count < LEAST_STEP_COUNT:
         raise UsageError("A step ends where the next begins, so there must be two.", "Give --steps 2 or more.")
+
+
+def _check_files(request: Request) -> None:
+    if (request.omitted_ranks or request.clock_error_ns is not None) and not request.has_file_of_each_rank:
+        raise UsageError("Files and clocks of ranks can only differ where each has a file.", "Add --layout per-rank.")
+    if not request.omitted_ranks < set(range(request.rank_count)):
+        raise UsageError(f"The ranks are 0 to {request.rank_count - 1}.", "Leave out some of them, not all.")
 
 
 def _simulate(request: Request, knobs: Knobs) -> Simulation:

@@ -114,8 +114,8 @@ class Host:
         frontiers = self._frontiers.values() if stream_id is None else [self._frontier(stream_id)]
         drained_ns = yield from _last_end(list(chain.from_iterable(frontiers)))
         end_ns = max(self._now_ns + action.duration_ns, drained_ns + self._machine.wake_up_ns)
-        name = "cudaDeviceSynchronize_v3020" if stream_id is None else "cudaStreamSynchronize_v3020"
-        self._call(name, end_ns, "host_sync")
+        usual_name = "cudaDeviceSynchronize_v3020" if stream_id is None else "cudaStreamSynchronize_v3020"
+        self._call(action.name or usual_name, end_ns, action.cause)
 
     def _launch(self, action: Launch) -> Generator[None]:
         issued_ns = max(self._now_ns + action.duration_ns, (yield from self._room_in_queue()))
@@ -148,6 +148,8 @@ def _last_end(works: Iterable[PendingWork]) -> Waiting:
 
 def _cause(action: Launch, duration_ns: int) -> str | None:
     """What holds the thread up in a launch call, if anything does."""
+    if action.task.kind is TaskKind.GRAPH:
+        return None  # launching all of a graph takes its time
     is_long = duration_ns > LONG_CALL_NS
     if action.task.kind is TaskKind.COPY:
         return "blocking_copy" if action.blocking or is_long else None

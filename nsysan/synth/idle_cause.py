@@ -56,13 +56,19 @@ class _HostThread:
         return +times
 
     def _before(self, gap: Interval, launch: Call) -> CauseTimes:
-        """The part of a gap before the launch begins, by what holds the thread up; the rest is restart or starving."""
+        """The part of a gap before the launch begins, by what holds the thread up.
+
+        What the thread does on the way to a load counts as loading; the rest is restart or starving.
+        """
         restart_ns = self._restart(gap, launch)
+        loaded_ns = max((span.end_ns for span in self._during(gap) if span.cause == "module_loading"), default=gap[0])
         times: CauseTimes = Counter()
         for span in self._during(gap):
             start_ns, end_ns = max(span.start_ns, gap[0]), min(span.end_ns, gap[1])
             if span.cause is not None:
                 times[span.cause] += end_ns - start_ns
+            elif end_ns <= loaded_ns:
+                times["module_loading"] += end_ns - start_ns
             else:
                 cut_ns = min(max(restart_ns, start_ns), end_ns)
                 times["launch_starved"] += cut_ns - start_ns

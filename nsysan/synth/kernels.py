@@ -11,6 +11,8 @@ GEMM_CEILING_FLOP_PER_S = 700e12
 ATTENTION_FLOP_PER_S = 450e12
 MEMORY_BYTES_PER_S = 2.8e12
 HOST_LINK_BYTES_PER_S = 25e9
+PAGEABLE_BYTES_PER_S = 6e9
+"""The driver moves pageable memory through a small pinned buffer of its own."""
 SHORTEST_KERNEL_NS = 2_000
 NOISE_FRAC = 0.02
 """How far the duration of a kernel may lie off its mean."""
@@ -54,9 +56,13 @@ def gemm_ceiling_ns(shape: GemmShape) -> int:
 
 
 class KernelTimes:
-    """Durations with noise, the same for the same seed; each question draws the next number."""
+    """Durations with noise, the same for the same seed; each question draws the next number.
 
-    def __init__(self, seed: str) -> None:
+    Kernels take ``slowdown`` times as long as they should.
+    """
+
+    def __init__(self, seed: str, slowdown: float = 1.0) -> None:
+        self._slowdown = slowdown
         self._random = random.Random(seed)  # noqa: S311 -- noise, no secret
 
     def gemm(self, shape: GemmShape, efficiency: float) -> int:
@@ -64,20 +70,24 @@ class KernelTimes:
 
         The loss, 1 / efficiency - 1, is what has noise: at 1.0 a GEMM takes exactly its ceiling.
         """
-        return round(gemm_ceiling_ns(shape) * (1 + (1 / efficiency - 1) * self._noise()))
+        return round(gemm_ceiling_ns(shape) * (1 + (1 / efficiency - 1) * self._noise()) * self._slowdown)
 
     def attention(self, token_count: int, hidden_size: int, passes: float) -> int:
         """Causal attention over sequences of 2048 tokens; the backward makes 2.5 ``passes``."""
         flop = 2 * token_count * min(token_count, 2_048) * hidden_size * passes
-        return self._noisy(flop / ATTENTION_FLOP_PER_S)
+        return self._noisy(self._slowdown * flop / ATTENTION_FLOP_PER_S)
 
     def memory(self, moved_bytes: float) -> int:
         """A kernel that is bound by the memory of the GPU."""
-        return self._noisy(moved_bytes / MEMORY_BYTES_PER_S)
+        return self._noisy(self._slowdown * moved_bytes / MEMORY_BYTES_PER_S)
 
     def host_copy(self, size_bytes: int) -> int:
         """A copy over the link to the host."""
         return self._noisy(size_bytes / HOST_LINK_BYTES_PER_S)
+
+    def pageable_copy(self, size_bytes: int) -> int:
+        """A copy from memory of the host that is not pinned."""
+        return self._noisy(size_bytes / PAGEABLE_BYTES_PER_S)
 
     def of_host(self, duration_ns: int) -> int:
         """Work of the host thread."""

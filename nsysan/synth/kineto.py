@@ -9,9 +9,8 @@ from pathlib import Path
 
 from nsysan.model.copies import CopyKind
 from nsysan.model.kernels import Collective
-from nsysan.synth.metadata import Capture
 from nsysan.synth.placement import Placement
-from nsysan.synth.program import Rendezvous, TaskKind
+from nsysan.synth.program import Rendezvous, Task, TaskKind
 from nsysan.synth.simulation import GpuWork, Range, RankTimeline, Simulation
 from nsysan.synth.transformer import NCCL_DOMAIN
 
@@ -61,7 +60,7 @@ class KinetoTrace:
                 "pg_config": [{**group, "ranks": list(range(len(self._places)))}],
             },
             "displayTimeUnit": "ms",
-            "baseTimeNanoseconds": Capture().utc_epoch_ns - _SESSION_START_NS,
+            "baseTimeNanoseconds": self._place.session.utc_epoch_ns - _SESSION_START_NS,
         }
 
     def _events(self) -> Iterator[str]:
@@ -71,8 +70,9 @@ class KinetoTrace:
             if found.domain_id != NCCL_DOMAIN:
                 yield _range_event(found, host)
         for call in self._timeline.calls:
+            category = "cuda_driver" if call.is_driver else "cuda_runtime"
             name = _CALL_VERSION.sub("", call.name)
-            yield _event("cuda_runtime", name, host, (call.start_ns, call.end_ns), {"correlation": call.correlation_id})
+            yield _event(category, name, host, (call.start_ns, call.end_ns), {"correlation": call.correlation_id})
         for work in self._timeline.works:
             yield self._gpu_event(work)
             if work.task.rendezvous is not None:
@@ -81,11 +81,11 @@ class KinetoTrace:
         yield _event("Trace", "PyTorch Profiler (0)", ("Spans", "PyTorch Profiler"), (0, self._last_ns()), {})
 
     def _gpu_event(self, work: GpuWork) -> str:
-        task, device, stream, launched_by = work.task, self._place.gpu_id, work.stream_id, work.call.correlation_id
+        task, device, stream, launched_by = work.task, self._place.device_id, work.stream_id, work.call.correlation_id
         where = {"device": device, "context": _CONTEXT_ID, "stream": stream, "correlation": launched_by}
         category, name, size = {
             TaskKind.KERNEL: ("kernel", task.name, {}),
-            TaskKind.COPY: ("gpu_memcpy", _copy_name(task.copy_kind), {"bytes": task.size_bytes}),
+            TaskKind.COPY: ("gpu_memcpy", _copy_name(task), {"bytes": task.size_bytes}),
             TaskKind.MEMSET: ("gpu_memset", "Memset (Device)", {"bytes": task.size_bytes}),
         }[task.kind]
         return _event(category, name, (device, stream), (work.start_ns, work.end_ns), where | size)
@@ -128,9 +128,10 @@ def _collective(rendezvous: Rendezvous) -> Arguments:
     }
 
 
-def _copy_name(kind: int) -> str:
-    to_device = kind == CopyKind.HOST_TO_DEVICE
-    return "Memcpy HtoD (Pinned -> Device)" if to_device else "Memcpy DtoH (Device -> Pinned)"
+def _copy_name(task: Task) -> str:
+    host = task.host_memory.name.title()
+    to_device = task.copy_kind == CopyKind.HOST_TO_DEVICE
+    return f"Memcpy HtoD ({host} -> Device)" if to_device else f"Memcpy DtoH (Device -> {host})"
 
 
 def _event(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+STRAGGLER_RANK = 1
+"""The rank that is slow where one is."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knobs:
@@ -28,3 +31,19 @@ class Knobs:
     """Whether that logging fetches a value from the GPU first, and so waits for it."""
     gemm_efficiency: float = 0.99
     """Share of its ceiling that a GEMM reaches; at 1.0 each takes exactly FLOP / ceiling."""
+    allocation_ns: int = 0
+    """Time of a cudaMalloc before each layer's forward, after a cudaFree that waits for the GPU; 0: neither."""
+    pageable_bytes: int = 0
+    """What is copied from pageable memory before each layer's forward, as a mask made on the host is."""
+    module_load_ns: int = 0
+    """Time to load the code of each kernel before its first launch; 0: all of it was loaded before."""
+    captures_layers: bool = False
+    """Whether forward and backward of each layer are launched as a CUDA graph each, recorded as a whole."""
+    kernel_slowdown: float = 1.0
+    """How many times longer every kernel takes, as on a GPU whose clock is throttled."""
+    straggler: Knobs | None = None
+    """What ``STRAGGLER_RANK`` is like instead, for it is slow; the model's size is that of the job."""
+
+    def of_rank(self, rank: int) -> Knobs:
+        """The knobs of one rank."""
+        return self.straggler if self.straggler is not None and rank == STRAGGLER_RANK else self

@@ -10,13 +10,13 @@ from nsysan.model.units import NS_PER_S
 from nsysan.synth import schema
 from nsysan.synth.database import Row
 from nsysan.synth.schema import Release
+from nsysan.synth.session import JOB_START_UTC_NS
 
 VM_GLOBAL_ID = 1 << 48
 """The serialized id of the first virtual machine."""
 SYNTHETIC_MARK = "SYNTHESIZED_BY"
 """A record of META_DATA_EXPORT that real exports lack: a synthetic trace says that it is one."""
 _HOST_NAME_PROPERTY = 619
-_DEFAULT_START_UTC_NS = 1_700_000_000 * NS_PER_S
 
 
 @dataclass(slots=True)
@@ -24,7 +24,7 @@ class Capture:
     """The session: where it ran, when it began, how long it took (``absent``: the export does not say)."""
 
     host: str | None = None
-    utc_epoch_ns: int = _DEFAULT_START_UTC_NS
+    utc_epoch_ns: int = JOB_START_UTC_NS
     duration_ns: int | Literal["absent"] | None = None
     environment: list[tuple[str, str]] = field(default_factory=list)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from nsysan.model.copies import MemoryKind
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import Activity
 from nsysan.synth.gemm import GemmShape
@@ -16,6 +17,7 @@ class TaskKind(Enum):
     KERNEL = "kernel"
     COPY = "copy"
     MEMSET = "memset"
+    GRAPH = "graph"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Task:
     duration_ns: int
     size_bytes: int = 0
     copy_kind: int = 0
+    host_memory: MemoryKind = MemoryKind.PINNED
     gemm: GemmShape | None = None
     rendezvous: Rendezvous | None = None
 
@@ -108,10 +111,15 @@ class WaitEvent:
 
 @dataclass(frozen=True, slots=True)
 class Synchronize:
-    """cudaStreamSynchronize, or cudaDeviceSynchronize where ``stream_id`` is None: the thread waits for the GPU."""
+    """cudaStreamSynchronize, or cudaDeviceSynchronize where ``stream_id`` is None: the thread waits for the GPU.
+
+    ``name`` is another call that waits like that, such as cudaFree; ``cause`` is what a GPU that idles then waits for.
+    """
 
     stream_id: int | None = None
     duration_ns: int = 2_000
+    name: str | None = None
+    cause: str = "host_sync"
 
 
 Action = HostWork | Push | Pop | Launch | PlainCall | RecordEvent | WaitEvent | Synchronize
@@ -132,9 +140,14 @@ def collective_kernel(name: str, rendezvous: Rendezvous) -> Task:
     return Task(TaskKind.KERNEL, name, Activity.COMMUNICATION, 0, rendezvous=rendezvous)
 
 
-def copy(copy_kind: int, size_bytes: int, duration_ns: int) -> Task:
-    """A copy between host and device ."""
-    return Task(TaskKind.COPY, "", Activity.COPY, duration_ns, size_bytes, copy_kind)
+def copy(copy_kind: int, size_bytes: int, duration_ns: int, host_memory: MemoryKind = MemoryKind.PINNED) -> Task:
+    """A copy between host and device."""
+    return Task(TaskKind.COPY, "", Activity.COPY, duration_ns, size_bytes, copy_kind, host_memory)
+
+
+def graph(duration_ns: int) -> Task:
+    """A CUDA graph of which only begin and end are recorded."""
+    return Task(TaskKind.GRAPH, "", Activity.GRAPH, duration_ns)
 
 
 def memset(size_bytes: int, duration_ns: int) -> Task:

@@ -10,8 +10,14 @@ from nsysan.model.copies import CopyKind, MemoryKind
 from nsysan.synth.export import Export
 from nsysan.synth.placement import Placement
 from nsysan.synth.program import TaskKind
+from nsysan.synth.schema import GRAPH_TRACE, Release
 from nsysan.synth.simulation import GpuWork, RankTimeline, Simulation
 from nsysan.synth.transformer import NCCL_DOMAIN
+
+
+def is_recorded(kind: TaskKind, release: Release) -> bool:
+    """Whether the release has a table for such a task: of whole graphs, 3.7 keeps the launch calls only."""
+    return kind is not TaskKind.GRAPH or release.has_table(GRAPH_TRACE)
 
 
 class _Where(TypedDict):
@@ -19,6 +25,12 @@ class _Where(TypedDict):
     device: int
     stream: int
     correlation: int
+
+
+class _Call(TypedDict):
+    pid: int
+    correlation: int
+    event_class: int
 
 
 def record(simulation: Simulation, places: Sequence[Placement], schema: str) -> dict[str, Export]:
@@ -30,8 +42,9 @@ def record(simulation: Simulation, places: Sequence[Placement], schema: str) -> 
     ranks_in = Counter(place.file for place in places)
     for place in places:
         export = exports.setdefault(place.file, Export(schema).host(place.host))
+        export.session(utc_epoch_ns=place.session.utc_epoch_ns)
         if ranks_in[place.file] == 1:
-            _add_environment(export, place, len(places))
+            _add_environment(export, place, len(simulation.ranks))
         _add_gpu(export, place)
         _add_rank(export, place, simulation.ranks[place.rank])
     return exports
@@ -46,7 +59,7 @@ def _add_environment(export: Export, place: Placement, rank_count: int) -> None:
 def _add_gpu(export: Export, place: Placement) -> None:
     export.gpu(place.gpu_id, uuid=place.uuid, bus_location=f"0000:{place.gpu_id + 16:02x}:00.0")
     if export.release.is_new:
-        export.cuda_device(pid=place.pid, device_id=place.gpu_id, gpu_id=place.gpu_id, uuid=place.uuid)
+        export.cuda_device(pid=place.pid, device_id=place.device_id, gpu_id=place.gpu_id, uuid=place.uuid)
 
 
 def _add_rank(export: Export, place: Placement, timeline: RankTimeline) -> None:
@@ -54,7 +67,8 @@ def _add_rank(export: Export, place: Placement, timeline: RankTimeline) -> None:
     for work in timeline.works:
         _add_work(export, place, work)
     for call in timeline.calls:
-        export.call(call.start_ns, call.end_ns, call.name, pid=pid, correlation=call.correlation_id)
+        where = _Call(pid=pid, correlation=call.correlation_id, event_class=int(call.is_driver))
+        export.call(call.start_ns, call.end_ns, call.name, **where)
     export.nvtx_domain(NCCL_DOMAIN, "NCCL", pid=pid)
     for found in timeline.ranges:
         registered = found.domain_id == NCCL_DOMAIN
@@ -62,14 +76,17 @@ def _add_rank(export: Export, place: Placement, timeline: RankTimeline) -> None:
 
 
 def _add_work(export: Export, place: Placement, work: GpuWork) -> None:
-    where = _Where(pid=place.pid, device=place.gpu_id, stream=work.stream_id, correlation=work.call.correlation_id)
+    where = _Where(pid=place.pid, device=place.device_id, stream=work.stream_id, correlation=work.call.correlation_id)
     start_ns, end_ns, task = work.start_ns, work.end_ns, work.task
     if task.kind is TaskKind.KERNEL:
         export.kernel(start_ns, end_ns, task.name, **where)
+    elif task.kind is TaskKind.GRAPH:
+        if is_recorded(task.kind, export.release):
+            export.graph(start_ns, end_ns, **where)
     elif task.kind is TaskKind.MEMSET:
         export.memset(start_ns, end_ns, task.size_bytes, **where)
     else:
-        ends = (MemoryKind.PINNED, MemoryKind.DEVICE)
+        ends = (task.host_memory, MemoryKind.DEVICE)
         source, target = ends if task.copy_kind == CopyKind.HOST_TO_DEVICE else ends[::-1]
         kind = task.copy_kind
         export.copy(start_ns, end_ns, task.size_bytes, kind=kind, src_memory=source, dst_memory=target, **where)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from nsysan.synth.program import Rendezvous, Task
 
@@ -22,6 +23,11 @@ class Call(Span):
 
     name: str
     correlation_id: int
+
+    @property
+    def is_driver(self) -> bool:
+        """Whether the call is of the driver's interface, not of the runtime's."""
+        return not self.name.startswith("cuda")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,17 @@ class RankTimeline:
         """The CUDA calls, in order."""
         return tuple(span for span in self.spans if isinstance(span, Call))
 
+    def later(self, delay_ns: int) -> RankTimeline:
+        """The same on a clock that shows ``delay_ns`` more."""
+        if delay_ns == 0:
+            return self
+        return RankTimeline(
+            self.rank,
+            tuple(_later(span, delay_ns) for span in self.spans),
+            tuple(_later(found, delay_ns) for found in self.ranges),
+            tuple(replace(_later(work, delay_ns), call=_later(work.call, delay_ns)) for work in self.works),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class CollectiveRun:
@@ -75,3 +92,10 @@ class Simulation:
 
     ranks: tuple[RankTimeline, ...]
     collectives: tuple[CollectiveRun, ...]
+
+
+Timed = TypeVar("Timed", Span, Call, GpuWork, Range)
+
+
+def _later(timed: Timed, delay_ns: int) -> Timed:
+    return replace(timed, start_ns=timed.start_ns + delay_ns, end_ns=timed.end_ns + delay_ns)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from nsysan.model.copies import CopyKind
+from nsysan.model.copies import CopyKind, MemoryKind
 from nsysan.model.kernels import Collective
 from nsysan.model.units import NS_PER_S
 from nsysan.synth import kernels
@@ -20,16 +20,19 @@ from nsysan.synth.program import (
     Action,
     HostWork,
     Launch,
+    PlainCall,
     Pop,
     Push,
     RecordEvent,
     Rendezvous,
     Synchronize,
     Task,
+    TaskKind,
     WaitEvent,
     collective_kernel,
     copy,
     gemm_kernel,
+    graph,
     kernel,
     memset,
 )
@@ -45,6 +48,8 @@ _OPTIMIZER_BYTES_PER_PARAMETER = 28
 
 KERNEL_CALL = "cudaLaunchKernel_v7000"
 GEMM_CALL = "cudaLaunchKernelExC_v11060"
+GRAPH_CALL = "cudaGraphLaunch_v10000"
+MODULE_LOAD_CALL = "cuLibraryLoadData"
 COPY_CALL = "cudaMemcpyAsync_v3020"
 MEMSET_CALL = "cudaMemsetAsync_v3020"
 
@@ -97,8 +102,9 @@ class Job:
         return [list(self._program(rank)) for rank in range(self.rank_count)]
 
     def _program(self, rank: int) -> Iterator[Action]:
+        loaded: set[str] = set()
         for step in range(self.step_count):
-            yield from TrainingStep(self, rank, step).program()
+            yield from TrainingStep(self, rank, step, loaded).program()
         yield Synchronize()
 
     def gradient_reduction(self, key: str) -> Rendezvous:
@@ -111,13 +117,14 @@ class Job:
 
 
 class TrainingStep:
-    """One step of one rank."""
+    """One step of one rank, which adds the kernels it loads to ``loaded``."""
 
-    def __init__(self, job: Job, rank: int, step: int) -> None:
+    def __init__(self, job: Job, rank: int, step: int, loaded: set[str]) -> None:
         self._job = job
-        self._knobs = job.knobs
+        self._knobs = job.knobs.of_rank(rank)
         self._step = step
-        self._times = KernelTimes(f"{job.seed}/{rank}/{step}")
+        self._loaded = loaded
+        self._times = KernelTimes(f"{job.seed}/{rank}/{step}", self._knobs.kernel_slowdown)
         self._operator_count = 10_000 * step
 
     def program(self) -> Iterator[Action]:
@@ -141,7 +148,9 @@ class TrainingStep:
         layer = self._job.layer
         yield from self._memory_bound("aten::embedding", kernels.EMBEDDING, 2 * layer.activation_bytes)
         for _ in range(self._knobs.layer_count):
-            yield from self._forward_layer(layer)
+            yield from self._reallocate()
+            yield from self._copy_mask()
+            yield from self._captured(self._forward_layer(layer))
             yield from self._log()
         yield from self._memory_bound("aten::nll_loss_forward", kernels.LOSS, layer.activation_bytes)
 
@@ -159,9 +168,31 @@ class TrainingStep:
         yield from self._gemm(down)
         yield from self._memory_bound("aten::add", kernels.ADD, 3 * size_bytes)
 
+    def _captured(self, layer: Iterable[Action]) -> Iterator[Action]:
+        """The kernels of a layer, or the graph they were captured in, which runs them without a pause."""
+        if not self._knobs.captures_layers:
+            yield from layer
+            return
+        duration_ns = sum(action.task.duration_ns for action in layer if isinstance(action, Launch))
+        yield HostWork(self._knobs.python_ns)
+        yield Launch(GRAPH_CALL, self._knobs.launch_ns, MAIN_STREAM, graph(duration_ns))
+
+    def _reallocate(self) -> Iterator[Action]:
+        """What the caching allocator does where it finds no room."""
+        if self._knobs.allocation_ns:
+            yield Synchronize(name="cudaFree_v3020", cause="allocator")
+            yield PlainCall("cudaMalloc_v3020", self._times.of_host(self._knobs.allocation_ns), "allocator")
+
+    def _copy_mask(self) -> Iterator[Action]:
+        size_bytes = self._knobs.pageable_bytes
+        if size_bytes:
+            duration_ns = self._times.pageable_copy(size_bytes)
+            mask = copy(CopyKind.HOST_TO_DEVICE, size_bytes, duration_ns, MemoryKind.PAGEABLE)
+            yield from self._operator("aten::copy_", mask, COPY_CALL, blocking=True)
+
     def _backward(self) -> Iterator[Action]:
         for index in reversed(range(self._knobs.layer_count)):
-            yield from self._backward_layer(self._job.layer)
+            yield from self._captured(self._backward_layer(self._job.layer))
             yield from self._log()
             if self._job.rank_count > 1:
                 yield from self._reduce_gradients(index)
@@ -184,6 +215,7 @@ class TrainingStep:
         yield WaitEvent(f"gradients of {key}", COMMUNICATION_STREAM)
         reduction = collective_kernel(kernels.ALL_REDUCE, self._job.gradient_reduction(key))
         yield Push("ncclAllReduce", NCCL_DOMAIN)
+        yield from self._load(reduction)
         yield Launch(GEMM_CALL, self._knobs.launch_ns, COMMUNICATION_STREAM, reduction)
         yield Pop()
 
@@ -223,14 +255,23 @@ class TrainingStep:
     def _memory_bound(self, operator: str, name: str, moved_bytes: float) -> Iterator[Action]:
         yield from self._operator(operator, kernel(name, self._times.memory(moved_bytes)), KERNEL_CALL)
 
-    def _operator(self, name: str, task: Task, call: str, *, sizes: str = "") -> Iterator[Action]:
+    def _operator(
+        self, name: str, task: Task, call: str, *, sizes: str = "", blocking: bool = False
+    ) -> Iterator[Action]:
         """A PyTorch operator: its range, the framework's own work, and the launch."""
         self._operator_count += 1
         described = f", sizes = {sizes}" if sizes else ""
         yield Push(f"{name}, op_id = {self._operator_count}{described}")
         yield HostWork(self._times.of_host(self._knobs.python_ns))
-        yield Launch(call, self._knobs.launch_ns, MAIN_STREAM, task)
+        yield from self._load(task)
+        yield Launch(call, self._knobs.launch_ns, MAIN_STREAM, task, blocking)
         yield Pop()
+
+    def _load(self, task: Task) -> Iterator[Action]:
+        """The code of a kernel, which the driver loads when it is first launched."""
+        if self._knobs.module_load_ns and task.kind is TaskKind.KERNEL and task.name not in self._loaded:
+            self._loaded.add(task.name)
+            yield PlainCall(MODULE_LOAD_CALL, self._times.of_host(self._knobs.module_load_ns), "module_loading")
 
 
 def _in_range(text: str, actions: Iterable[Action]) -> Iterator[Action]:

@@ -11,20 +11,37 @@ import msgspec
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import PartTimes
 from nsysan.model.verdicts import BottleneckClass
-from nsysan.synth.busy import idle_gaps, part_times, window_of
+from nsysan.synth.busy import Interval, idle_gaps, part_times, window_of
 from nsysan.synth.gemm import GemmShape
 from nsysan.synth.idle_cause import idle_causes
 from nsysan.synth.kernels import gemm_ceiling_ns
 from nsysan.synth.placement import Placement
-from nsysan.synth.simulation import CollectiveRun, RankTimeline, Simulation
+from nsysan.synth.simulation import CollectiveRun, GpuWork, RankTimeline, Simulation
 from nsysan.synth.step import StepTime, steps_of
 
 SYNTHESIZED_BY = "nsysan synth"
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedTruth:
+    """A GPU as its records show it where some of its work has none; ``unrecorded_ns`` is the sum of that work."""
+
+    window_start_ns: int
+    window_end_ns: int
+    time: PartTimes
+    idle_gap_count: int
+    longest_idle_gap_ns: int
+    unrecorded_count: int
+    unrecorded_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class RankTruth:
-    """One rank's GPU over its window, first to last activity. ``idle_causes`` has keys ``<cause>_ns``."""
+    """One rank's GPU over its window, first to last activity. ``idle_causes`` has keys ``<cause>_ns``.
+
+    The file counts from ``session_start_ns`` of the job's clock, and states its UTC wrong by ``utc_error_ns``.
+    ``as_recorded`` is null where the file holds all of its work.
+    """
 
     rank: int
     file: str
@@ -32,6 +49,8 @@ class RankTruth:
     pid: int
     device_id: int
     gpu_uuid: str
+    session_start_ns: int
+    utc_error_ns: int
     window_start_ns: int
     window_end_ns: int
     time: PartTimes
@@ -39,11 +58,15 @@ class RankTruth:
     longest_idle_gap_ns: int
     idle_causes: dict[str, int]
     steps: tuple[StepTime, ...]
+    as_recorded: RecordedTruth | None
 
 
 @dataclass(frozen=True, slots=True)
 class CollectiveTruth:
-    """An instance: ``wait_by_rank_ns`` is each rank's duration beyond ``transfer_ns``, the shortest of them."""
+    """An instance, on the job's clock.
+
+    ``wait_by_rank_ns`` is each rank's duration beyond ``transfer_ns``, the shortest of them.
+    """
 
     id: str
     kind: Collective
@@ -77,14 +100,19 @@ class Recoverable:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """Everything true of the traces of one job. Times are on the axis of the files."""
+    """Everything true of the traces of one job. The times of a rank are on the axis of its file.
+
+    ``ranks`` are those that have a file; what is true of all of them together, collectives included, is of the job.
+    """
 
     synthesized_by: str
     scenario: str
     seed: int
+    missing_ranks: tuple[int, ...]
     files: tuple[str, ...]
     cause: str | None
     bottleneck_class: BottleneckClass | None
+    slow_rank: int | None
     recoverable: Recoverable
     ranks: tuple[RankTruth, ...]
     collectives: tuple[CollectiveTruth, ...]
@@ -101,8 +129,8 @@ def decode_truth(data: bytes) -> Truth:
     return msgspec.json.decode(data, type=Truth)
 
 
-def rank_truth(timeline: RankTimeline, place: Placement) -> RankTruth:
-    """What is true of one rank's GPU."""
+def rank_truth(timeline: RankTimeline, place: Placement, recorded: Sequence[GpuWork]) -> RankTruth:
+    """What is true of one rank's GPU, of whose work the file holds what is ``recorded``."""
     window_start_ns, window_end_ns = window_of(timeline.works)
     gaps = idle_gaps(timeline.works)
     return RankTruth(
@@ -110,16 +138,41 @@ def rank_truth(timeline: RankTimeline, place: Placement) -> RankTruth:
         file=place.file,
         host=place.host,
         pid=place.pid,
-        device_id=place.gpu_id,
+        device_id=place.device_id,
         gpu_uuid=place.uuid,
+        session_start_ns=place.session.start_ns,
+        utc_error_ns=place.session.utc_error_ns,
         window_start_ns=window_start_ns,
         window_end_ns=window_end_ns,
         time=part_times(timeline.works),
         idle_gap_count=len(gaps),
-        longest_idle_gap_ns=max((end_ns - start_ns for start_ns, end_ns in gaps), default=0),
+        longest_idle_gap_ns=_longest(gaps),
         idle_causes={f"{cause}_ns": time_ns for cause, time_ns in sorted(idle_causes(timeline).items())},
         steps=steps_of(timeline),
+        as_recorded=None if len(recorded) == len(timeline.works) else _recorded_truth(timeline.works, recorded),
     )
+
+
+def _recorded_truth(works: Sequence[GpuWork], recorded: Sequence[GpuWork]) -> RecordedTruth:
+    window_start_ns, window_end_ns = window_of(recorded)
+    gaps = idle_gaps(recorded)
+    return RecordedTruth(
+        window_start_ns=window_start_ns,
+        window_end_ns=window_end_ns,
+        time=part_times(recorded),
+        idle_gap_count=len(gaps),
+        longest_idle_gap_ns=_longest(gaps),
+        unrecorded_count=len(works) - len(recorded),
+        unrecorded_ns=_total_ns(works) - _total_ns(recorded),
+    )
+
+
+def _longest(gaps: Sequence[Interval]) -> int:
+    return max((end_ns - start_ns for start_ns, end_ns in gaps), default=0)
+
+
+def _total_ns(works: Sequence[GpuWork]) -> int:
+    return sum(work.end_ns - work.start_ns for work in works)
 
 
 def collective_truth(run: CollectiveRun) -> CollectiveTruth:

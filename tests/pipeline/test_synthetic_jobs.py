@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -13,12 +14,12 @@ from nsysan.synth.generate import Generated, Request, generate
 from nsysan.synth.placement import Layout
 from nsysan.synth.scenario import Scenario, all_scenarios
 from nsysan.synth.schema import RELEASES
-from nsysan.synth.truth import RankTruth
+from nsysan.synth.truth import RankTruth, RecordedTruth
 from tests.runs import result_of
 
 
-def _figures(found: DeviceTimes | RankTruth) -> dict[str, object]:
-    names = ("pid", "device_id", "window_start_ns", "window_end_ns", "time", "idle_gap_count", "longest_idle_gap_ns")
+def _figures(found: DeviceTimes | RankTruth | RecordedTruth) -> dict[str, object]:
+    names = ("window_start_ns", "window_end_ns", "time", "idle_gap_count", "longest_idle_gap_ns")
     return {name: getattr(found, name) for name in names}
 
 
@@ -31,13 +32,47 @@ def _written(folder: Path, generated: Generated) -> list[Path]:
     list(product(all_scenarios(), RELEASES, Layout)),
     ids=lambda value: str(getattr(value, "name", value)),
 )
-def test_the_partition_is_the_truth(tmp_path: Path, scenario: Scenario, schema: str, layout: Layout) -> None:
-    generated = generate(Request(scenario=scenario, rank_count=3, step_count=3, schema=schema, layout=layout))
+def test_the_partition_is_the_truth_as_far_as_it_is_recorded(
+    tmp_path: Path, scenario: Scenario, schema: str, layout: Layout
+) -> None:
+    request = Request(scenario=scenario, rank_count=3, step_count=3, schema=schema, layout=layout)
+    generated = generate(replace(request, clock_error_ns=500_000) if layout is Layout.PER_RANK else request)
 
     run = analyze(_written(tmp_path, generated), AnalyzeOptions())
 
     gpu_time = result_of(run, GpuTime)
     files = [report.name for report in run.reports]
     found = {(files[device.report], device.pid, device.device_id): _figures(device) for device in gpu_time.devices}
-    assert found == {(rank.file, rank.pid, rank.device_id): _figures(rank) for rank in generated.truth.ranks}
+    assert found == {
+        (rank.file, rank.pid, rank.device_id): _figures(rank.as_recorded or rank) for rank in generated.truth.ranks
+    }
     assert len(gpu_time.gpus) == 3
+
+
+def test_only_whole_graphs_of_schema_37_are_not_recorded() -> None:
+    requests = [Request(scenario=scenario, schema=schema) for scenario in all_scenarios() for schema in RELEASES]
+
+    incomplete = [
+        (request.scenario.name, request.schema)
+        for request in requests
+        if any(rank.as_recorded for rank in generate(request).truth.ranks)
+    ]
+    assert incomplete == [("graph_captured", "3.7")]
+
+
+@pytest.mark.parametrize("schema", RELEASES)
+def test_which_gpu_is_device_0_of_a_masked_process_is_known_in_the_new_schema_alone(
+    tmp_path: Path, schema: str
+) -> None:
+    [healthy] = [scenario for scenario in all_scenarios() if scenario.name == "healthy"]
+    generated = generate(
+        Request(scenario=healthy, rank_count=3, step_count=2, schema=schema, layout=Layout.MASKED),
+    )
+
+    run = analyze(_written(tmp_path, generated), AnalyzeOptions())
+
+    is_told = schema == "3.25"
+    assert [gpu.uuid for gpu in result_of(run, GpuTime).gpus] == [
+        rank.gpu_uuid if is_told else None for rank in generated.truth.ranks
+    ]
+    assert ("gpus_not_matched" in {note.id for note in run.notes}) is not is_told

@@ -7,7 +7,7 @@ import pytest
 from nsysan.model.copies import CopyKind
 from nsysan.synth.host import Machine
 from nsysan.synth.idle_cause import idle_causes
-from nsysan.synth.program import Action, HostWork, Launch, PlainCall, Synchronize, copy
+from nsysan.synth.program import Action, HostWork, Launch, PlainCall, Synchronize, copy, graph
 from tests.synth.programs import launch, run
 
 MACHINE = Machine(handover_ns=1_000, wake_up_ns=5_000)
@@ -64,6 +64,32 @@ def test_loading_after_a_synchronisation_is_loading() -> None:
         "data_loading": 50_000,
         "launch_latency": 5_000,
     }
+
+
+def test_what_the_thread_does_on_the_way_to_a_load_is_loading_and_after_it_starving() -> None:
+    load = PlainCall("cuLibraryLoadData", 30_000, "module_loading")
+
+    # idle from 15000 on; the thread works until 24000, loads until 54000, works until 57000, calls until 61000
+    assert causes(HostWork(20_000), load, HostWork(3_000), KERNEL) == {
+        "module_loading": 39_000,
+        "launch_starved": 3_000,
+        "launch_latency": 5_000,
+    }
+
+
+def test_freeing_waits_for_the_gpu_and_is_the_allocator_not_a_synchronisation() -> None:
+    free = Synchronize(name="cudaFree_v3020", cause="allocator")
+
+    # the kernel ends at 15000, freeing at 20000, allocating at 70000; then the launch takes 4000 and 1000 to its start
+    assert causes(free, PlainCall("cudaMalloc_v3020", 50_000, "allocator"), KERNEL) == {
+        "allocator": 55_000,
+        "launch_latency": 5_000,
+    }
+
+
+def test_launching_a_graph_is_never_slow() -> None:
+    # called at 4000, at 154000 it returns, the graph starts at 155000: the GPU idles from 15000
+    assert causes(Launch("cudaGraphLaunch_v10000", 150_000, 7, graph(1_000))) == {"launch_latency": 140_000}
 
 
 def test_a_blocking_copy_is_one_from_its_begin_to_its_work() -> None:

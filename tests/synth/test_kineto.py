@@ -6,11 +6,11 @@ import json
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from nsysan.model.copies import CopyKind
+from nsysan.model.copies import CopyKind, MemoryKind
 from nsysan.synth.engine import simulate
 from nsysan.synth.kineto import kineto_traces
 from nsysan.synth.placement import Layout, placements
-from nsysan.synth.program import Launch, Pop, Push, Task, TaskKind
+from nsysan.synth.program import Action, Launch, PlainCall, Pop, Push, Task, TaskKind, copy
 from tests.synth.programs import PROMPT, all_reduce, launch
 
 if TYPE_CHECKING:
@@ -53,3 +53,19 @@ def test_every_record_is_an_event(tmp_path: Path) -> None:
     assert events[0]["args"] == {"Input Dims": [[2, 3], [3, 4]]}
     assert events[6]["args"] == {"device": 0, "context": 1, "stream": 7, "correlation": 2, "bytes": 4_096}
     assert (document["distributedInfo"]["rank"], document["distributedInfo"]["world_size"]) == (0, 1)
+
+
+def test_calls_of_the_driver_and_pageable_memory_are_named(tmp_path: Path) -> None:
+    pageable = copy(CopyKind.DEVICE_TO_HOST, 4_096, 300, MemoryKind.PAGEABLE)
+    program: list[Action] = [PlainCall("cuLibraryLoadData", 100), Launch("cudaMemcpyAsync_v3020", 500, 7, pageable)]
+    places = placements("job", 1, Layout.PER_RANK, ".pt.trace.json")
+    [(name, trace)] = kineto_traces(simulate([program], PROMPT), places).items()
+
+    document = json.loads(trace.write(tmp_path / name).read_text())
+
+    assert [(event["cat"], event["name"]) for event in document["traceEvents"] if event["ph"] == "X"] == [
+        ("cuda_driver", "cuLibraryLoadData"),
+        ("cuda_runtime", "cudaMemcpyAsync"),
+        ("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)"),
+        ("Trace", "PyTorch Profiler (0)"),
+    ]

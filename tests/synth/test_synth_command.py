@@ -12,6 +12,7 @@ from nsysan.cli.main import main
 from nsysan.cli.synth import COMMAND
 from nsysan.model.errors import UsageError
 from nsysan.synth.scenario import all_scenarios
+from nsysan.synth.truth import decode_truth
 
 
 def synth(*arguments: str) -> Result:
@@ -27,6 +28,37 @@ def test_it_prints_the_paths_it_wrote(tmp_path: Path) -> None:
     names = ["data-bound-rank0.sqlite", "data-bound-rank1.sqlite", "data-bound.truth.json"]
     assert result.output.splitlines() == [str(tmp_path / "new" / name) for name in names]
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == names
+
+
+def test_a_rank_is_left_out(tmp_path: Path) -> None:
+    result = synth(
+        *("healthy", "-o", str(tmp_path), "--ranks", "3", "--steps", "2", "--layout", "per-rank", "--omit-rank", "1")
+    )
+
+    assert [Path(line).name for line in result.output.splitlines()] == [
+        "healthy-rank0.sqlite",
+        "healthy-rank2.sqlite",
+        "healthy.truth.json",
+    ]
+
+
+def test_more_than_1024_ranks_are_refused() -> None:
+    result = synth("healthy", "--ranks", "1025")
+
+    assert result.exit_code == 2
+    assert "1025 is not in the range 1<=x<=1024" in result.output
+
+
+def test_sessions_begin_apart(tmp_path: Path) -> None:
+    result = synth(
+        *("healthy", "-o", str(tmp_path), "--ranks", "2", "--steps", "2", "--layout", "per-rank"),
+        *("--clock-error", "0.5"),
+    )
+
+    ranks = decode_truth(Path(result.output.splitlines()[-1]).read_bytes()).ranks
+    assert ranks[0].utc_error_ns == ranks[1].utc_error_ns
+    assert 0 < abs(ranks[0].utc_error_ns) <= 500_000
+    assert ranks[0].session_start_ns != ranks[1].session_start_ns
 
 
 def test_kineto_is_a_file_of_each_rank_that_may_be_replaced(tmp_path: Path) -> None:

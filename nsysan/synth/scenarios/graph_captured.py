@@ -1,0 +1,10 @@
+"""Nothing holds the job back, but its layers run as CUDA graphs: what computes in them is not recorded."""
+
+from nsysan.synth.knobs import Knobs
+from nsysan.synth.scenario import Scenario
+
+SCENARIO = Scenario(
+    name="graph_captured",
+    summary="healthy, with each layer in a CUDA graph recorded as a whole",
+    knobs=Knobs(captures_layers=True),
+)
