@@ -69,10 +69,11 @@ def _time_sentence(gpu_time: GpuTime) -> str:
     """What the GPUs did, computing first; a description, for without steps there is no verdict."""
     part, share = _largest_other_part(gpu_time)
     gpus = "The GPU" if len(gpu_time.gpus) == 1 else f"The {counted(len(gpu_time.gpus), 'GPU')}"
-    unknown = gpu_time.job.time.opaque_graph.worst_frac or gpu_time.job.unseen_graph_launch_count
-    least = "at least " if unknown else ""
+    unseen = gpu_time.job.unseen_graph_launch_count
+    least = "at least " if gpu_time.job.time.opaque_graph.worst_frac or unseen else ""
+    most = "at most " if part is Part.IDLE and unseen else ""
     busy = f"{gpus} computed for {least}{format_fraction(gpu_time.job.compute_busy_frac.mean_frac)} of the window"
-    return f"{busy}; {_name_of(part)} took {format_fraction(share.mean_frac)}" if share.worst_frac else busy
+    return f"{busy}; {_name_of(part)} took {most}{format_fraction(share.mean_frac)}" if share.worst_frac else busy
 
 
 def _details(gpu_time: GpuTime) -> tuple[Sentence, Sentence]:

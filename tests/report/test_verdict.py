@@ -62,6 +62,17 @@ def test_idle_time_comes_with_its_gaps() -> None:
     assert details_of(run_of(gpu_time((single,))))[1] == "Idle time took 300.000 µs in 1 gap."
 
 
+def test_graphs_that_left_no_record_make_bounds_of_the_figures() -> None:
+    unseen = replace(ONE_GPU, job=replace(ONE_GPU.job, unseen_graph_launch_count=3))
+    idle = gpu_time((gpu("gpu0", PartTimes(100, 0, 0, 0, 0, 0, 900)),))
+    mostly_idle = replace(idle, job=replace(idle.job, unseen_graph_launch_count=3))
+
+    assert [state_verdict(run_of(result)).sentence for result in (unseen, mostly_idle)] == [
+        "The GPU computed for at least 70.0 % of the window; exposed communication took 15.0 %",
+        "The GPU computed for at least 10.0 % of the window; idle time took at most 90.0 %",
+    ]
+
+
 def test_several_gpus_are_averaged_and_the_worst_is_named() -> None:
     verdict = state_verdict(run_of(TWO_GPUS))
 
