@@ -15,6 +15,7 @@ from nsysan.attribution.unseen_graphs import count_unseen_graph_launches
 from nsysan.model.partition import COMPUTING_PARTS, Activity, Part, PartTimes
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text
+from nsysan.model.units import counted
 from nsysan.timeline.occupancy import states_with
 
 
@@ -131,7 +132,7 @@ def compute_gpu_time(job: Job, _results: ResultSet) -> GpuTime | Skipped:
         return Skipped(GpuTime.id, "the GPU work recorded takes no time at all", None)
     gpus = tuple(_gpu_times(gpu) for gpu in job.gpus)
     devices = tuple(_device_times(device, job) for device in job.devices)
-    return GpuTime(gpus, devices, _job_times(gpus, count_unseen_graph_launches(job.traces)))
+    return GpuTime(gpus, devices, _job_times(gpus, count_unseen_graph_launches(job)))
 
 
 ANALYSIS = Analysis(GpuTime, compute_gpu_time)
@@ -139,6 +140,9 @@ ANALYSIS = Analysis(GpuTime, compute_gpu_time)
 
 def no_gpu_work(analysis_id: str, job: Job) -> Skipped:
     """The answer of every analysis of GPU work to a job without any: nothing was recorded, or nothing can be used."""
+    if unseen := count_unseen_graph_launches(job):
+        reason = f"{counted(unseen, 'CUDA graph launch')} left no record of what ran, and there is no other GPU work"
+        return Skipped(analysis_id, reason, "Record with --cuda-graph-trace=node, or export with a newer nsys.")
     if job.has_unusable_records:
         return Skipped(analysis_id, "no record of GPU work can be used; the notes say why", None)
     return Skipped(analysis_id, "the trace holds no GPU work", "Record CUDA activity: nsys profile -t cuda,nvtx ...")

@@ -62,6 +62,8 @@ class Job:
     traces: tuple[Trace, ...]
     gpus: tuple[Gpu, ...]
     notes: tuple[Note, ...]
+    window_is_chosen: bool
+    """Whether the user chose the window; else it is first to last activity."""
 
     @property
     def devices(self) -> tuple[Device, ...]:
@@ -101,7 +103,8 @@ def build_job(traces: Sequence[Trace], choice: WindowChoice | None = None, gpu: 
     chosen = _choose(gpus, gpu)
     if choice != WindowChoice():
         _refuse_empty_window(chosen)
-    return Job(tuple(traces), tuple(chosen), (*_unusable_notes(everything), *matching_notes(groups)))
+    notes = (*_unusable_notes(everything), *matching_notes(groups))
+    return Job(tuple(traces), tuple(chosen), notes, choice != WindowChoice())
 
 
 def occupancy_of(activities: Activities, window_ns: tuple[int, int]) -> Occupancy:

@@ -17,13 +17,16 @@ def find_unseen_graphs(results: ResultSet) -> Iterable[Finding]:
     gpu_time = results.get(GpuTime)
     if isinstance(gpu_time, Skipped) or not gpu_time.job.unseen_graph_launch_count:
         return
+    consequence = (
+        "idle time may have been busy" if gpu_time.job.time.idle.worst_frac else "the GPU did more than is shown"
+    )
     launches = counted(gpu_time.job.unseen_graph_launch_count, "CUDA graph launch")
     yield Finding(
         id=RULE.id,
         bottleneck_class=None,
         cause=None,
         severity=Severity.WARNING,
-        title=f"{launches} left no record of what ran: idle time may have been busy",
+        title=f"{launches} left no record of what ran: {consequence}",
         recoverable_ns=None,
         evidence=(Evidence(f"No kernel, copy or graph record answers {launches}.", GpuTime.id),),
         advice=("Record with --cuda-graph-trace=node, or export with a newer nsys, which keeps whole graphs.",),

@@ -83,7 +83,8 @@ def _details(gpu_time: GpuTime) -> tuple[Sentence, Sentence]:
     compute = _least_compute(gpu_time.job.compute_busy_frac) if several else _compute_time(gpu_time.gpus[0].time)
     if not share.worst_frac:
         return compute, (Phrase("No other part took any time."),)
-    return compute, _most_time(part, share) if several else _part_time(part, gpu_time.gpus[0])
+    is_bound = part is Part.IDLE and bool(gpu_time.job.unseen_graph_launch_count)
+    return compute, _most_time(part, share) if several else _part_time(part, gpu_time.gpus[0], is_bound=is_bound)
 
 
 def _least_compute(busy: Spread) -> Sentence:
@@ -110,9 +111,10 @@ def _compute_time(time: PartTimes) -> Sentence:
     return (Phrase("Compute kernels ran for "), Phrase(figure, "time"), _END)
 
 
-def _part_time(part: Part, gpu: GpuTimes) -> Sentence:
+def _part_time(part: Part, gpu: GpuTimes, *, is_bound: bool) -> Sentence:
     gaps = _in_gaps(gpu) if part is Part.IDLE else ""
-    figure = Phrase(f"{format_duration(gpu.time.of(part))}{gaps}", _evidence_of(part))
+    most = "at most " if is_bound else ""
+    figure = Phrase(f"{most}{format_duration(gpu.time.of(part))}{gaps}", _evidence_of(part))
     return (Phrase(f"{capitalized(_name_of(part))} took "), figure, _END)
 
 

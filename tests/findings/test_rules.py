@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from nsysan.analysis.baseline import Baseline
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.registry import result_types
+from nsysan.attribution.window import WindowChoice
 from nsysan.findings.registry import Rule, rules
 from nsysan.model.findings import ClassVerdict, Diagnosis, Evidence, Finding
-from nsysan.model.results import ResultSet
+from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
+from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.synth.export import Export
 from tests.runs import analyze_exports, result_of
 
@@ -80,7 +82,7 @@ def test_graphs_recorded_whole_ask_for_node_tracing(tmp_path: Path, graph_ns: in
 @pytest.mark.parametrize(("schema", "unseen"), [("3.7", 2), ("3.25", 0)])
 def test_graphs_that_left_no_record_are_not_idle_time(tmp_path: Path, schema: str, unseen: int) -> None:
     # T8: nsys 2023.4 has no table for whole graphs; two launches, each a runtime call and the driver call it makes
-    export = Export(schema).kernel(0, 10, GEMM, correlation=1)
+    export = Export(schema).kernel(0, 10, GEMM, correlation=1).kernel(95, 100, GEMM, correlation=2)
     for correlation in (7, 8):
         start_ns = 10 * correlation
         export.call(start_ns, start_ns + 2, "cudaGraphLaunch_v10000", correlation=correlation)
@@ -99,6 +101,28 @@ def test_graphs_that_left_no_record_are_not_idle_time(tmp_path: Path, schema: st
     job = result_of(run, GpuTime).job
     assert job.unseen_graph_launch_count == unseen
     assert result_of(run, Baseline).baseline.compute_busy_frac is None
+
+
+def test_only_graphs_of_the_chosen_gpus_and_window_matter(tmp_path: Path) -> None:
+    export = Export("3.7").kernel(0, 50, GEMM, correlation=1).kernel(0, 50, GEMM, pid=200, correlation=2)
+    export.kernel(2000, 3000, GEMM, correlation=3).call(10, 12, "cudaGraphLaunch", correlation=9)
+    path = export.write(tmp_path / "rank0.sqlite")
+
+    def count(**choice: Any) -> int | None:
+        return result_of(analyze([path], AnalyzeOptions(**choice)), GpuTime).job.unseen_graph_launch_count
+
+    assert (count(), count(gpu="gpu0"), count(gpu="gpu1")) == (1, 1, 0)
+    assert count(window=WindowChoice(from_ns=1000)) == 0
+
+
+def test_work_that_was_all_in_unrecorded_graphs_is_not_a_missing_recording(tmp_path: Path) -> None:
+    run = analyze_exports(tmp_path, Export("3.7").call(5, 6, "cudaGraphLaunch", correlation=3))
+
+    assert run.results.get(GpuTime) == Skipped(
+        "gpu_time",
+        "1 CUDA graph launch left no record of what ran, and there is no other GPU work",
+        "Record with --cuda-graph-trace=node, or export with a newer nsys.",
+    )
 
 
 def test_left_out_records_are_counted_over_all_devices(tmp_path: Path) -> None:

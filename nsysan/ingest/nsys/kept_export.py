@@ -80,6 +80,8 @@ class KeptExport:
             raise UsageError(f"Cannot write {self.shown_name}: {why}.", _ANOTHER_FOLDER) from error
 
     def _rows(self) -> dict[str, str]:
+        if not self.path.is_file():
+            return {}
         with self.path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
                 return {}
