@@ -35,7 +35,8 @@ def _count(job: Job, report: int, calls: RuntimeCalls) -> int:
     if job.gpus:
         launches = launches.take(_concerns(launches, job, report))
     launched = _pairs(launches.global_tid & PROCESS_BITS, launches.correlation_id)
-    return len(launched - _answered(trace, set(launches.correlation_id.tolist())))
+    # most traces launch no graph: the records of GPU work are searched only for those that do
+    return len(launched - _answered(trace, set(launches.correlation_id.tolist()))) if launched else 0
 
 
 def _concerns(launches: RuntimeCalls, job: Job, report: int) -> BoolArray:
