@@ -1,0 +1,102 @@
+"""The columns of a large table straight from the file's pages, by the compiled module, where that is sure of them.
+
+It hands over where it is not: then SQLite is asked (``queried_columns``), and its answer or refusal counts. Memory: the
+arrays, and one column a second time while its blocks are joined.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nsysan.ingest.columns import Column, ColumnRead, Need, Scope, needed_columns
+from nsysan.ingest.source import StoredTable
+from nsysan.ingest.sqlite.row_storage import RowStorage, row_storage
+from nsysan.model.tables import Int64Array
+
+if TYPE_CHECKING:
+    from nsysan.ingest import _columns
+
+IdOfText = Callable[[bytes], int]
+
+_SWITCH = "NSYSAN_NATIVE"
+"""The environment variable that is 0 where compiled modules shall not be used."""
+_BLOCK_ROWS = 1 << 18
+
+
+def is_module_there() -> bool:
+    """Whether the compiled module was built and may be used."""
+    if os.environ.get(_SWITCH) == "0":
+        return False
+    try:
+        from nsysan.ingest import _columns  # noqa: F401 -- to see whether it is there
+    except ImportError:
+        return False
+    return True
+
+
+def read_columns(
+    connection: sqlite3.Connection,
+    table: StoredTable,
+    columns: tuple[Column, ...],
+    scope: Scope | None,
+    id_of_text: IdOfText,
+) -> ColumnRead | None:
+    """The ``columns`` of the rows in ``scope``, or of all rows; None where SQLite has to be asked."""
+    if not is_module_there() or needed_columns(columns, scope) - table.columns:
+        return None
+    from nsysan.ingest._columns import HandOver
+
+    storage = row_storage(connection, table.name, _used(columns, scope))
+    if storage is None:
+        return None
+    try:
+        return _read(storage, columns, scope, id_of_text)
+    except HandOver:
+        return None
+
+
+def _used(columns: tuple[Column, ...], scope: Scope | None) -> set[str]:
+    used = {source for column in columns for source in column.sources}
+    used |= {column.inline_text for column in columns if column.inline_text is not None}
+    return used | ({scope.column} if scope else set())
+
+
+def _read(
+    storage: RowStorage, columns: tuple[Column, ...], scope: Scope | None, id_of_text: IdOfText
+) -> ColumnRead:
+    from nsysan.ingest import _columns
+
+    scan = _columns.Scan(
+        storage.path,
+        layout=_columns.Layout(
+            root_page=storage.root_page, has_default=storage.has_default, row_number=storage.row_number
+        ),
+        columns=[_requested(column, storage.positions) for column in columns],
+        scope=_columns.Scope(position=storage.positions[scope.column], values=scope.values) if scope else None,
+        id_of_text=id_of_text,
+    )
+    # the function answers None when all rows have been read
+    blocks: list[list[Int64Array]] = list(iter(partial(scan.read, _BLOCK_ROWS), None))
+    return ColumnRead({column.name: _joined(blocks) for column in columns}, scan.unreadable_count)
+
+
+def _requested(column: Column, positions: Mapping[str, int]) -> _columns.Column:
+    from nsysan.ingest import _columns
+
+    return _columns.Column(
+        sources=[positions[source] for source in column.sources if source in positions],
+        is_needed=column.need is not Need.OPTIONAL,
+        accepts_null=column.need is Need.OPEN,
+        text=None if column.inline_text is None else positions.get(column.inline_text),
+    )
+
+
+def _joined(blocks: list[list[Int64Array]]) -> Int64Array:
+    """The first column of the blocks as one array, taken out of them."""
+    return np.concatenate([np.empty(0, np.int64), *(block.pop(0) for block in blocks)])

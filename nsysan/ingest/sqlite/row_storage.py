@@ -1,0 +1,75 @@
+"""How a table's rows lie in the pages of an SQLite file, as far as the schema tells and a reader of pages must know."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+
+_REAL_TYPES = ("REAL", "FLOA", "DOUB")
+"""What in a declared type makes SQLite store an integer where it then reads a real number."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowStorage:
+    """Where a table begins in which file, and which value of a record belongs to which column.
+
+    ``has_default`` says for each position whether a record that ends before it means anything but NULL.
+    ``row_number`` is the position where NULL is stored and the row's number is meant, None where there is none.
+    """
+
+    path: bytes
+    root_page: int
+    positions: Mapping[str, int]
+    has_default: tuple[bool, ...]
+    row_number: int | None
+
+
+def row_storage(connection: sqlite3.Connection, table: str, columns: Set[str]) -> RowStorage | None:
+    """How the rows of ``table`` are stored; None where one of ``columns`` might be another value than is stored.
+
+    Rows without a number, computed columns and columns of real numbers are such, and what SQLite is too old to tell.
+    """
+    root_page = _root_page(connection, table)
+    stored = connection.execute(f'PRAGMA table_xinfo("{table}")').fetchall()
+    is_plain = all(hidden == 0 for *_, hidden in stored)
+    is_stored_as_read = not any(_is_real(kind) for _, name, kind, *_ in stored if name in columns)
+    if root_page is None or not stored or not is_plain or not is_stored_as_read:
+        return None
+    return RowStorage(
+        path=_path(connection),
+        root_page=root_page,
+        positions={name: position for position, name, *_ in stored},
+        has_default=tuple(default is not None for _, _, _, _, default, *_ in stored),
+        row_number=_row_number(connection, table, {position: kind for position, _, kind, _, _, key, _ in stored if key}),
+    )
+
+
+def _root_page(connection: sqlite3.Connection, table: str) -> int | None:
+    """The table's first page; None where its rows have no numbers, or may have none."""
+    query = "SELECT rootpage, sql FROM sqlite_master WHERE type = 'table' AND name = ?"
+    found = connection.execute(query, (table,)).fetchall()
+    if len(found) != 1 or not isinstance(found[0][1], str):
+        return None
+    ((root_page, statement),) = found
+    return None if "WITHOUT" in statement.upper() else int(root_page)
+
+
+def _row_number(connection: sqlite3.Connection, table: str, key: Mapping[int, str]) -> int | None:
+    if [kind.upper() for kind in key.values()] != ["INTEGER"]:
+        return None
+    # where the key is not the row's number, it has an index
+    indexes = connection.execute(f'PRAGMA index_list("{table}")')
+    return None if any(origin == "pk" for _, _, _, origin, *_ in indexes) else next(iter(key))
+
+
+def _is_real(declared_type: str) -> bool:
+    return any(real in declared_type.upper() for real in _REAL_TYPES)
+
+
+def _path(connection: sqlite3.Connection) -> bytes:
+    # as BLOB, for the name of a file need not be UTF-8
+    query = "SELECT CAST(file AS BLOB) FROM pragma_database_list WHERE name = 'main'"
+    (path,) = connection.execute(query).fetchone()
+    return os.fsencode(path)
