@@ -30,6 +30,7 @@ def extensions() -> list[Extension]:
         sorted(map(str, COLUMNS.glob("*.cpp"))),
         depends=sorted(map(str, COLUMNS.glob("*.hpp"))),
         cxx_std=17,
+        define_macros=[("_FILE_OFFSET_BITS", "64")],
         extra_compile_args=["-O3"],
         optional=not IS_REQUIRED,
     )

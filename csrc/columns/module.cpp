@@ -4,9 +4,11 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 
+#include "growing_column.hpp"
 #include "hand_over.hpp"
 #include "scan.hpp"
 
@@ -15,12 +17,22 @@ namespace py = pybind11;
 namespace nsysan::columns {
 namespace {
 
-using Int64Array = py::array_t<std::int64_t>;
+/// After so many rows it is seen whether the user wants to stop.
+constexpr std::size_t kStepRows = std::size_t{1} << 16;
+
+/// The values as a numpy array that owns them.
+py::array_t<std::int64_t> array_of(GrowingColumn column, std::size_t count) {
+    std::int64_t* values = column.release(count);
+    const py::capsule owner(values, [](void* owned) { std::free(owned); });
+    return py::array_t<std::int64_t>(static_cast<py::ssize_t>(count), values, owner);
+}
 
 /// A scan as Python holds it: one thread at a time may go on with it, and it does so without the
 /// GIL.
 class PythonScan {
   public:
+    using Block = std::vector<py::array_t<std::int64_t>>;
+
     PythonScan(const std::string& path, Request request, py::function id_of_text)
         : id_of_text_(std::move(id_of_text)) {
         request.check();
@@ -29,22 +41,21 @@ class PythonScan {
                                        [this](std::string_view text) { return id_of(text); });
     }
 
-    std::optional<std::vector<py::object>> read(std::size_t row_count) {
+    std::optional<Block> read(std::size_t row_count) {
         const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
         if (!lock.owns_lock()) {
             throw std::runtime_error("a scan is read by one thread at a time");
         }
-        const std::size_t capacity = scan_->block_capacity(row_count);
-        if (capacity == 0) {
+        if (scan_->is_at_end()) {
             return std::nullopt;
         }
-        std::vector<Int64Array> arrays;
-        std::vector<std::int64_t*> columns;
-        for (std::size_t index = 0; index < scan_->column_count(); ++index) {
-            arrays.emplace_back(static_cast<py::ssize_t>(capacity));
-            columns.push_back(arrays.back().mutable_data());
+        std::vector<GrowingColumn> columns(scan_->column_count());
+        const std::size_t count = fill(columns, std::max(row_count, scan_->rows_of_a_page()));
+        Block block;
+        for (GrowingColumn& column : columns) {
+            block.push_back(array_of(std::move(column), count));
         }
-        return first_rows(arrays, fill(columns, capacity));
+        return block;
     }
 
     std::uint64_t unreadable_count() const { return scan_->unreadable_count(); }
@@ -55,18 +66,28 @@ class PythonScan {
         return id_of_text_(py::bytes(text.data(), text.size())).cast<std::int64_t>();
     }
 
-    std::size_t fill(const std::vector<std::int64_t*>& columns, std::size_t capacity) {
-        const py::gil_scoped_release released;
-        return scan_->fill(columns, capacity);
+    /// Reads until the next page might not fit, and answers how many rows there are.
+    std::size_t fill(std::vector<GrowingColumn>& columns, std::size_t row_count) {
+        std::size_t count = 0;
+        while (!scan_->is_at_end() && row_count - count >= scan_->rows_of_a_page()) {
+            const std::size_t step = std::max(kStepRows, scan_->rows_of_a_page());
+            count += fill_step(columns, count, std::min(step, row_count - count));
+            if (PyErr_CheckSignals() != 0) {
+                throw py::error_already_set();
+            }
+        }
+        return count;
     }
 
-    static std::vector<py::object> first_rows(const std::vector<Int64Array>& arrays,
-                                              std::size_t count) {
-        std::vector<py::object> filled;
-        for (const Int64Array& array : arrays) {
-            filled.push_back(array[py::slice(0, static_cast<py::ssize_t>(count), 1)]);
+    std::size_t fill_step(std::vector<GrowingColumn>& columns, std::size_t begin,
+                          std::size_t row_count) {
+        const py::gil_scoped_release released;
+        std::vector<std::int64_t*> targets;
+        for (GrowingColumn& column : columns) {
+            column.reserve(begin + row_count);
+            targets.push_back(column.data() + begin);
         }
-        return filled;
+        return scan_->fill(targets, row_count);
     }
 
     const py::function id_of_text_;
@@ -79,7 +100,7 @@ class PythonScan {
 
 PYBIND11_MODULE(_columns, module) {
     using namespace nsysan::columns;
-    py::register_exception<HandOver>(module, "HandOver");
+    py::register_exception<HandOver>(module, "HandOverError");
     py::class_<Layout>(module, "Layout")
         .def(py::init<std::uint32_t, std::vector<bool>, std::optional<std::uint32_t>>(),
              py::kw_only(), py::arg("root_page"), py::arg("has_default"), py::arg("row_number"));

@@ -23,12 +23,11 @@ Scan::Scan(const std::string& path, Request request, IdOfText id_of_text)
       planner_(request_),
       overflow_(database_.page_bytes()) {}
 
-std::size_t Scan::block_capacity(std::size_t row_count) const {
-    const std::size_t of_one_page = database_.max_cell_count();
-    return std::min(leaves_.left_count() * of_one_page, std::max(row_count, of_one_page));
-}
-
 std::size_t Scan::fill(const std::vector<std::int64_t*>& columns, std::size_t capacity) {
+    if (is_given_up_) {
+        throw HandOver("this table was handed over before");
+    }
+    is_given_up_ = true;  // unless the end is reached
     std::size_t row = 0;
     for (; !leaves_.is_at_end(); leaves_.advance()) {
         const std::uint8_t* page = leaves_.current();
@@ -45,6 +44,7 @@ std::size_t Scan::fill(const std::vector<std::int64_t*>& columns, std::size_t ca
         }
     }
     database_.check_unchanged();
+    is_given_up_ = false;
     return row;
 }
 

@@ -25,11 +25,11 @@ class Scan {
     Scan& operator=(const Scan&) = delete;
 
     std::size_t column_count() const { return request_.columns.size(); }
-    /// So many rows a block must have room for; 0 when every row has been read. Never more than
-    /// `row_count`, or than the rows of one page where those are more.
-    std::size_t block_capacity(std::size_t row_count) const;
-    /// Fills the columns, each with room for `capacity` rows, and answers how many rows there are
-    /// now.
+    bool is_at_end() const { return leaves_.is_at_end(); }
+    /// The most rows that a page can hold.
+    std::size_t rows_of_a_page() const { return database_.max_cell_count(); }
+    /// Fills the columns page by page, as far as there is room for `capacity` rows, and answers how
+    /// many rows there are in them. Room for a page at least must be there.
     std::size_t fill(const std::vector<std::int64_t*>& columns, std::size_t capacity);
     /// Rows so far that are in scope, or may be, and cannot be read.
     std::uint64_t unreadable_count() const { return unreadable_count_; }
@@ -62,6 +62,7 @@ class Scan {
     Buffer overflow_;
     std::unordered_map<std::string, std::int64_t> ids_;
     std::uint64_t unreadable_count_ = 0;
+    bool is_given_up_ = false;
 };
 
 }  // namespace nsysan::columns

@@ -1,23 +1,20 @@
 """The columns of a large table straight from the file's pages, by the compiled module, where that is sure of them.
 
 It hands over where it is not: then SQLite is asked (``queried_columns``), and its answer or refusal counts. Memory: the
-arrays, and one column a second time while its blocks are joined.
+arrays, and a megabyte.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from nsysan.ingest.columns import Column, ColumnRead, Need, Scope, needed_columns
 from nsysan.ingest.source import StoredTable
 from nsysan.ingest.sqlite.row_storage import RowStorage, row_storage
-from nsysan.model.tables import Int64Array
 
 if TYPE_CHECKING:
     from nsysan.ingest import _columns
@@ -26,7 +23,6 @@ IdOfText = Callable[[bytes], int]
 
 _SWITCH = "NSYSAN_NATIVE"
 """The environment variable that is 0 where compiled modules shall not be used."""
-_BLOCK_ROWS = 1 << 18
 
 
 def is_module_there() -> bool:
@@ -50,14 +46,14 @@ def read_columns(
     """The ``columns`` of the rows in ``scope``, or of all rows; None where SQLite has to be asked."""
     if not is_module_there() or needed_columns(columns, scope) - table.columns:
         return None
-    from nsysan.ingest._columns import HandOver
+    from nsysan.ingest._columns import HandOverError
 
     storage = row_storage(connection, table.name, _used(columns, scope))
     if storage is None:
         return None
     try:
         return _read(storage, columns, scope, id_of_text)
-    except HandOver:
+    except HandOverError:
         return None
 
 
@@ -67,9 +63,7 @@ def _used(columns: tuple[Column, ...], scope: Scope | None) -> set[str]:
     return used | ({scope.column} if scope else set())
 
 
-def _read(
-    storage: RowStorage, columns: tuple[Column, ...], scope: Scope | None, id_of_text: IdOfText
-) -> ColumnRead:
+def _read(storage: RowStorage, columns: tuple[Column, ...], scope: Scope | None, id_of_text: IdOfText) -> ColumnRead:
     from nsysan.ingest import _columns
 
     scan = _columns.Scan(
@@ -81,9 +75,10 @@ def _read(
         scope=_columns.Scope(position=storage.positions[scope.column], values=scope.values) if scope else None,
         id_of_text=id_of_text,
     )
-    # the function answers None when all rows have been read
-    blocks: list[list[Int64Array]] = list(iter(partial(scan.read, _BLOCK_ROWS), None))
-    return ColumnRead({column.name: _joined(blocks) for column in columns}, scan.unreadable_count)
+    arrays = scan.read(sys.maxsize) or []
+    return ColumnRead(
+        {column.name: array for column, array in zip(columns, arrays, strict=True)}, scan.unreadable_count
+    )
 
 
 def _requested(column: Column, positions: Mapping[str, int]) -> _columns.Column:
@@ -95,8 +90,3 @@ def _requested(column: Column, positions: Mapping[str, int]) -> _columns.Column:
         accepts_null=column.need is Need.OPEN,
         text=None if column.inline_text is None else positions.get(column.inline_text),
     )
-
-
-def _joined(blocks: list[list[Int64Array]]) -> Int64Array:
-    """The first column of the blocks as one array, taken out of them."""
-    return np.concatenate([np.empty(0, np.int64), *(block.pop(0) for block in blocks)])

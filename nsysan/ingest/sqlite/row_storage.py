@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 _REAL_TYPES = ("REAL", "FLOA", "DOUB")
@@ -26,7 +27,7 @@ class RowStorage:
     row_number: int | None
 
 
-def row_storage(connection: sqlite3.Connection, table: str, columns: Set[str]) -> RowStorage | None:
+def row_storage(connection: sqlite3.Connection, table: str, columns: AbstractSet[str]) -> RowStorage | None:
     """How the rows of ``table`` are stored; None where one of ``columns`` might be another value than is stored.
 
     Rows without a number, computed columns and columns of real numbers are such, and what SQLite is too old to tell.
@@ -42,7 +43,9 @@ def row_storage(connection: sqlite3.Connection, table: str, columns: Set[str]) -
         root_page=root_page,
         positions={name: position for position, name, *_ in stored},
         has_default=tuple(default is not None for _, _, _, _, default, *_ in stored),
-        row_number=_row_number(connection, table, {position: kind for position, _, kind, _, _, key, _ in stored if key}),
+        row_number=_row_number(
+            connection, table, {position: kind for position, _, kind, _, _, key, _ in stored if key}
+        ),
     )
 
 
@@ -53,7 +56,9 @@ def _root_page(connection: sqlite3.Connection, table: str) -> int | None:
     if len(found) != 1 or not isinstance(found[0][1], str):
         return None
     ((root_page, statement),) = found
-    return None if "WITHOUT" in statement.upper() else int(root_page)
+    # comments are part of it, and nsys writes some: where both words only stand in them, SQLite is asked in vain
+    has_no_numbers = all(word in statement.upper() for word in ("WITHOUT", "ROWID"))
+    return None if has_no_numbers else int(root_page)
 
 
 def _row_number(connection: sqlite3.Connection, table: str, key: Mapping[int, str]) -> int | None:
