@@ -233,7 +233,7 @@ def run_case(path: Path, originals: list[bytes], chance: random.Random) -> str:
     asked, found = read_asked(path, scope), read_pages(path, scope)
     if found[1] is None or (asked[1] is not None and is_equal(asked, found)):
         return f"module {found[0]}, SQLite {asked[0]}"
-    return f"DIFFERS: module {found}, SQLite {asked}"
+    return f"DIFFERS: module {found[0]}, SQLite {asked[0]}"
 
 
 def read_asked(path: Path, scope: Scope | None) -> Outcome:

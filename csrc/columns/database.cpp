@@ -107,6 +107,8 @@ void Database::measure() {
     page_count_ = static_cast<std::uint32_t>(page_count);
 }
 
+bool Database::has_pointer_map() const { return big_endian_32(&header_[52]) != 0; }
+
 void Database::check_page_number(std::uint64_t page) const {
     const bool is_lock_page = page == kLockByte / page_bytes_ + 1;
     if (page < 2 || page > page_count_ || is_lock_page) {

@@ -40,6 +40,9 @@ class Database {
     /// The most cells that SQLite lets a page have.
     std::uint32_t max_cell_count() const { return (page_bytes_ - 8) / 6; }
 
+    /// Whether the file says a second time which page follows which, as it does with `auto_vacuum`.
+    bool has_pointer_map() const;
+
     /// Hands over where no table or overflow page can have this number.
     void check_page_number(std::uint64_t page) const;
     /// Reads neighbouring pages; the first and last must have been checked.

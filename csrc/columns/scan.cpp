@@ -54,7 +54,8 @@ Scan::Cell Scan::cell_at(const std::uint8_t* begin, const std::uint8_t* page_end
     cell.record_bytes = numbers.next();
     cell.row_number = static_cast<std::int64_t>(numbers.next());
     cell.content = numbers.position();
-    if (cell.record_bytes > kMaxRecordBytes) {
+    const std::uint64_t file_bytes = std::uint64_t{database_.page_count()} * database_.page_bytes();
+    if (cell.record_bytes > std::min(kMaxRecordBytes, file_bytes)) {
         throw HandOver("a record is too large");
     }
     cell.local_bytes = local_bytes_of(cell.record_bytes);
@@ -135,6 +136,9 @@ const std::uint8_t* Scan::first_bytes(const Cell& cell, std::uint64_t count) {
 }
 
 void Scan::gather(const Cell& cell, std::uint64_t count) {
+    if (database_.has_pointer_map()) {
+        throw HandOver("the overflow pages of a record are found by the pointer map");
+    }
     gathered_.resize(static_cast<std::size_t>(count));
     std::memcpy(gathered_.data(), cell.content, cell.local_bytes);
     std::size_t done = cell.local_bytes;
