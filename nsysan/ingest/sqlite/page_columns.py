@@ -67,7 +67,7 @@ def _read(storage: RowStorage, columns: tuple[Column, ...], scope: Scope | None,
     from nsysan.ingest import _columns
 
     scan = _columns.Scan(
-        storage.path,
+        os.fsencode(storage.path),
         layout=_columns.Layout(
             root_page=storage.root_page, has_default=storage.has_default, row_number=storage.row_number
         ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -10,6 +9,8 @@ from dataclasses import dataclass
 
 _REAL_TYPES = ("REAL", "FLOA", "DOUB")
 """What in a declared type makes SQLite store an integer where it then reads a real number."""
+
+_UNDECODABLE = "\ufffd"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class RowStorage:
     ``row_number`` is the position where NULL is stored and the row's number is meant, None where there is none.
     """
 
-    path: bytes
+    path: str
     root_page: int
     positions: Mapping[str, int]
     has_default: tuple[bool, ...]
@@ -32,14 +33,14 @@ def row_storage(connection: sqlite3.Connection, table: str, columns: AbstractSet
 
     Rows without a number, computed columns and columns of real numbers are such, and what SQLite is too old to tell.
     """
-    root_page = _root_page(connection, table)
+    path, root_page = _path(connection), _root_page(connection, table)
     stored = connection.execute(f'PRAGMA table_xinfo("{table}")').fetchall()
     is_plain = all(hidden == 0 for *_, hidden in stored)
     is_stored_as_read = not any(_is_real(kind) for _, name, kind, *_ in stored if name in columns)
-    if root_page is None or not stored or not is_plain or not is_stored_as_read:
+    if path is None or root_page is None or not stored or not is_plain or not is_stored_as_read:
         return None
     return RowStorage(
-        path=_path(connection),
+        path=path,
         root_page=root_page,
         positions={name: position for position, name, *_ in stored},
         has_default=tuple(default is not None for _, _, _, _, default, *_ in stored),
@@ -73,8 +74,7 @@ def _is_real(declared_type: str) -> bool:
     return any(real in declared_type.upper() for real in _REAL_TYPES)
 
 
-def _path(connection: sqlite3.Connection) -> bytes:
-    # as BLOB, for the name of a file need not be UTF-8
-    query = "SELECT CAST(file AS BLOB) FROM pragma_database_list WHERE name = 'main'"
-    (path,) = connection.execute(query).fetchone()
-    return os.fsencode(path)
+def _path(connection: sqlite3.Connection) -> str | None:
+    """The database's file; None where its name is no UTF-8, and so not known."""
+    (path,) = connection.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()
+    return None if _UNDECODABLE in path else str(path)
