@@ -144,6 +144,19 @@ def test_text_before_numbers_leaves_the_page(tmp_path: Path) -> None:
     assert both(path, START, NAME) == Answer({"start": [77], "name": [first_id]}, 0, {first_id: b"x".hex() * 100_000})
 
 
+@pytest.mark.parametrize("encoding", ["UTF-16le", "UTF-16be"])
+def test_text_is_handed_on_as_it_is_stored(tmp_path: Path, encoding: str) -> None:
+    path = made(
+        tmp_path / "t.sqlite",
+        f"PRAGMA encoding='{encoding}'",
+        "CREATE TABLE t1 (d, c, t)",
+        "INSERT INTO t1 VALUES (NULL, NULL, 'é')",
+    )
+
+    first_id = 1 << 62
+    assert both(path, NAME) == Answer({"name": [first_id]}, 0, {first_id: "é".encode(encoding).hex()})
+
+
 def test_a_column_that_was_added_is_null_in_earlier_rows(tmp_path: Path) -> None:
     path = made(
         tmp_path / "t.sqlite",
