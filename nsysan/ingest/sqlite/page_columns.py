@@ -52,21 +52,24 @@ def read_columns(
     if storage is None:
         return None
     try:
-        return _read(storage, columns, scope, id_of_text)
+        scan = open_scan(storage, columns, scope, id_of_text)
+        arrays = scan.read(sys.maxsize) or []
     except HandOverError:
         return None
+    named = {column.name: array for column, array in zip(columns, arrays, strict=True)}
+    return ColumnRead(named, scan.unreadable_count)
 
 
-def _used(columns: tuple[Column, ...], scope: Scope | None) -> set[str]:
-    used = {source for column in columns for source in column.sources}
-    used |= {column.inline_text for column in columns if column.inline_text is not None}
-    return used | ({scope.column} if scope else set())
+def open_scan(
+    storage: RowStorage, columns: tuple[Column, ...], scope: Scope | None, id_of_text: IdOfText
+) -> _columns.Scan:
+    """The rows, to be read in blocks of whatever size.
 
-
-def _read(storage: RowStorage, columns: tuple[Column, ...], scope: Scope | None, id_of_text: IdOfText) -> ColumnRead:
+    Here and there HandOverError says that SQLite has to be asked.
+    """
     from nsysan.ingest import _columns
 
-    scan = _columns.Scan(
+    return _columns.Scan(
         os.fsencode(storage.path),
         layout=_columns.Layout(
             root_page=storage.root_page, has_default=storage.has_default, row_number=storage.row_number
@@ -75,10 +78,12 @@ def _read(storage: RowStorage, columns: tuple[Column, ...], scope: Scope | None,
         scope=_columns.Scope(position=storage.positions[scope.column], values=scope.values) if scope else None,
         id_of_text=id_of_text,
     )
-    arrays = scan.read(sys.maxsize) or []
-    return ColumnRead(
-        {column.name: array for column, array in zip(columns, arrays, strict=True)}, scan.unreadable_count
-    )
+
+
+def _used(columns: tuple[Column, ...], scope: Scope | None) -> set[str]:
+    used = {source for column in columns for source in column.sources}
+    used |= {column.inline_text for column in columns if column.inline_text is not None}
+    return used | ({scope.column} if scope else set())
 
 
 def _requested(column: Column, positions: Mapping[str, int]) -> _columns.Column:
