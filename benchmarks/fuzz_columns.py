@@ -77,7 +77,7 @@ def compile_module(folder: Path) -> None:
     """The module with both sanitizers in it, into ``folder``."""
     import pybind11
 
-    command = [COMPILER, "-std=c++17", "-O1", "-g", "-fPIC", "-shared", "-fvisibility=hidden"]
+    command = [COMPILER, "-std=c++17", "-O1", "-g1", "-fPIC", "-shared", "-fvisibility=hidden"]
     command += [f"-fsanitize={SANITIZERS}", "-fno-sanitize-recover=all", "-D_GLIBCXX_ASSERTIONS"]
     command += [f"-I{pybind11.get_include()}", f"-I{sysconfig.get_path('include')}"]
     subprocess.run([*command, *map(str, SOURCES), "-o", str(folder / "module.so")], check=True)
