@@ -10,6 +10,7 @@ from dataclasses import dataclass
 _REAL_TYPES = ("REAL", "FLOA", "DOUB")
 """What in a declared type makes SQLite store an integer where it then reads a real number."""
 
+_PAGE_NUMBERS = range(1, 1 << 32)
 _UNDECODABLE = "\ufffd"
 
 
@@ -54,12 +55,13 @@ def _root_page(connection: sqlite3.Connection, table: str) -> int | None:
     """The table's first page; None where its rows have no numbers, or may have none."""
     query = "SELECT rootpage, sql FROM sqlite_master WHERE type = 'table' AND name = ?"
     found = connection.execute(query, (table,)).fetchall()
-    if len(found) != 1 or not isinstance(found[0][1], str):
+    # a schema may be damaged and say anything
+    if len(found) != 1 or not isinstance(found[0][0], int) or not isinstance(found[0][1], str):
         return None
     ((root_page, statement),) = found
-    # comments are part of it, and nsys writes some: where both words only stand in them, SQLite is asked in vain
-    has_no_numbers = all(word in statement.upper() for word in ("WITHOUT", "ROWID"))
-    return None if has_no_numbers else int(root_page)
+    # nsys writes comments into it: where both words only stand in them, SQLite is asked in vain
+    may_lack_numbers = all(word in statement.upper() for word in ("WITHOUT", "ROWID"))
+    return root_page if root_page in _PAGE_NUMBERS and not may_lack_numbers else None
 
 
 def _row_number(connection: sqlite3.Connection, table: str, key: Mapping[int, str]) -> int | None:
