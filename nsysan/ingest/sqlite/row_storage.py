@@ -36,18 +36,21 @@ def row_storage(connection: sqlite3.Connection, table: str, columns: AbstractSet
     """
     path, root_page = _path(connection), _root_page(connection, table)
     stored = connection.execute(f'PRAGMA table_xinfo("{table}")').fetchall()
-    is_plain = all(hidden == 0 for *_, hidden in stored)
-    is_stored_as_read = not any(_is_real(kind) for _, name, kind, *_ in stored if name in columns)
-    if path is None or root_page is None or not stored or not is_plain or not is_stored_as_read:
+    is_stored_as_read = all(
+        hidden == 0 and not (name in columns and _is_real(kind)) for _, name, kind, *_, hidden in stored
+    )
+    key = {position: kind for position, _, kind, _, _, key_order, _ in stored if key_order}
+    is_row_number = bool(key) and not _has_key_index(connection, table)
+    if path is None or root_page is None or not stored or not is_stored_as_read:
+        return None
+    if is_row_number and [kind.upper() for kind in key.values()] != ["INTEGER"]:
         return None
     return RowStorage(
         path=path,
         root_page=root_page,
         positions={name: position for position, name, *_ in stored},
         has_default=tuple(default is not None for _, _, _, _, default, *_ in stored),
-        row_number=_row_number(
-            connection, table, {position: kind for position, _, kind, _, _, key, _ in stored if key}
-        ),
+        row_number=next(iter(key)) if is_row_number else None,
     )
 
 
@@ -64,12 +67,10 @@ def _root_page(connection: sqlite3.Connection, table: str) -> int | None:
     return root_page if root_page in _PAGE_NUMBERS and not may_lack_numbers else None
 
 
-def _row_number(connection: sqlite3.Connection, table: str, key: Mapping[int, str]) -> int | None:
-    if [kind.upper() for kind in key.values()] != ["INTEGER"]:
-        return None
-    # where the key is not the row's number, it has an index
-    indexes = connection.execute(f'PRAGMA index_list("{table}")')
-    return None if any(origin == "pk" for _, _, _, origin, *_ in indexes) else next(iter(key))
+def _has_key_index(connection: sqlite3.Connection, table: str) -> bool:
+    """Whether the table's primary key has an index; else it is another name of the row's number."""
+    indexes = connection.execute(f'PRAGMA index_list("{table}")').fetchall()
+    return any(origin == "pk" for _, _, _, origin, *_ in indexes)
 
 
 def _is_real(declared_type: str) -> bool:
