@@ -81,6 +81,9 @@ void PlanCompiler::read_values(Plan& plan) {
     types.next();
     std::uint64_t offset = plan.header.size();
     values_.clear();
+    if (types.is_at_end()) {
+        throw HandOver("a record has no values");
+    }
     while (!types.is_at_end()) {
         const StoredValue value{types.next(), offset, false};
         if ((value.type > kOne && value.type < kFirstBlob) || value.type > kMaxSerialType) {

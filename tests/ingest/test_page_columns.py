@@ -12,6 +12,7 @@ import pytest
 from nsysan.ingest.columns import Column, Scope
 from nsysan.ingest.nsys import tables
 from nsysan.ingest.sqlite import page_columns
+from nsysan.model.errors import InputError
 from nsysan.model.tables import ABSENT
 from nsysan.synth.export import Export
 from tests.ingest.columns_twice import (
@@ -228,3 +229,16 @@ def test_the_word_alone_does_not_take_the_numbers_from_rows(tmp_path: Path) -> N
     path = made(tmp_path / "t.sqlite", "CREATE TABLE t1 (a -- name without arguments\n)", "INSERT INTO t1 VALUES (1)")
 
     assert both(path, START).columns == {"start": [1]}
+
+
+def test_a_record_without_values_is_refused_as_sqlite_does(tmp_path: Path) -> None:
+    path = made(tmp_path / "t.sqlite", "CREATE TABLE t1 (a)", "INSERT INTO t1 VALUES ('here')")
+    content = path.read_bytes()
+    # six bytes of record: a header of two, which says text of four bytes; now one byte, a header of nothing
+    whole, nothing = b"\x06\x01\x02\x15here", b"\x01\x01\x01\x15here"
+    assert content.count(whole) == 1
+    path.write_bytes(content.replace(whole, nothing))
+
+    assert read_from_pages(path, "t1", (START,)) is None
+    with pytest.raises(InputError, match="malformed"):
+        asked_from_sqlite(path, "t1", (START,))
