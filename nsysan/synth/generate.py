@@ -10,8 +10,8 @@ from nsysan.model.errors import UsageError
 from nsysan.synth.collective_truth import collective_truths
 from nsysan.synth.engine import simulate
 from nsysan.synth.export import Export
-from nsysan.synth.kineto import KinetoTrace, kineto_traces
 from nsysan.synth.job import Job
+from nsysan.synth.kineto import KinetoTrace, kineto_traces
 from nsysan.synth.knobs import Knobs
 from nsysan.synth.placement import Layout, Placement, placements
 from nsysan.synth.recording import is_recorded, record

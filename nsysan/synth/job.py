@@ -18,9 +18,7 @@ from nsysan.synth.worker import Worker
 
 @dataclass(frozen=True, slots=True)
 class Parallelism:
-    """How ranks share the work: which of them speak with each other, by their count, and what a rank does in a step.
-
-    """
+    """How ranks share the work: which of them speak with each other, by their count, and what a rank does in a step."""
 
     communicators: Callable[[int], tuple[Communicator, ...]]
     step: type[TrainingStep]

@@ -61,8 +61,10 @@ def calls(rendezvous: Rendezvous, rank: int, launch: list[Action]) -> Iterator[A
 
 
 def _message_calls(rendezvous: Rendezvous, message: Message, rank: int) -> Iterator[Action]:
-    ends = (("ncclSend", PayloadSchema.SEND, message.source, message.target),)
-    ends += (("ncclRecv", PayloadSchema.RECV, message.target, message.source),)
+    ends = (
+        ("ncclSend", PayloadSchema.SEND, message.source, message.target),
+        ("ncclRecv", PayloadSchema.RECV, message.target, message.source),
+    )
     for name, schema, own, peer in ends:
         if own == rank:
             values = (rendezvous.communicator.hash, message.size_bytes, rendezvous.communicator.ranks.index(peer))

@@ -25,13 +25,12 @@ _PEER = (_INT, "Peer rank")
 _REDUCTION = (REDUCTION_ENUM_ID, "Reduction operation")
 
 
-class PayloadSchema(Enum):
-    """The structures NCCL registers, as static id and (type, name) per entry."""
+_Entries = tuple[tuple[int, str], ...]
 
-    COMM_INIT_RANK_CONFIG = (
-        11,
-        (_COMMUNICATOR, (_INT, "No. of ranks"), (_INT, "Rank"), (_INT, "CUDA device")),
-    )
+
+class PayloadSchema(Enum):
+    """The structures NCCL registers, as static number and (type, name) per entry."""
+
     ALL_GATHER = (4, (_COMMUNICATOR, _MESSAGE))
     ALL_REDUCE = (5, (_COMMUNICATOR, _MESSAGE, _REDUCTION))
     BROADCAST = (6, (_COMMUNICATOR, _MESSAGE, _ROOT))
@@ -39,18 +38,13 @@ class PayloadSchema(Enum):
     REDUCE = (8, (_COMMUNICATOR, _MESSAGE, _ROOT, _REDUCTION))
     SEND = (9, (_COMMUNICATOR, _MESSAGE, _PEER))
     RECV = (10, (_COMMUNICATOR, _MESSAGE, _PEER))
+    COMM_INIT_RANK_CONFIG = (11, (_COMMUNICATOR, (_INT, "No. of ranks"), (_INT, "Rank"), (_INT, "CUDA device")))
     GATHER = (17, (_COMMUNICATOR, _MESSAGE, _ROOT))
     SCATTER = (18, (_COMMUNICATOR, _MESSAGE, _ROOT))
 
-    @property
-    def id(self) -> int:
-        """The id by which payloads name it."""
-        return _FIRST_STATIC_ID + self.value[0]
-
-    @property
-    def entries(self) -> tuple[tuple[int, str], ...]:
-        """Type and name of each."""
-        return self.value[1]
+    def __init__(self, number: int, entries: _Entries) -> None:
+        self.id = _FIRST_STATIC_ID + number
+        self.entries = entries
 
     @property
     def offsets(self) -> tuple[int, ...]:

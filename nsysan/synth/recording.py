@@ -76,6 +76,7 @@ def _add_rank(export: Export, place: Placement, timeline: RankTimeline) -> None:
         where = _Call(pid=pid, correlation=call.correlation_id, event_class=int(call.is_driver))
         export.call(call.start_ns, call.end_ns, call.name, **where)
 
+
 def _add_ranges(export: Export, pid: int, ranges: Sequence[Range], *, includes_blobs: bool) -> None:
     used = {NCCL_DOMAIN} | {found.domain_id for found in ranges}
     for domain_id, name in DOMAIN_NAMES.items():

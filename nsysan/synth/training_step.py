@@ -70,8 +70,16 @@ class TrainingStep:
 
     def fetch_batch(self) -> Iterator[Action]:
         """Wait for the loader, and copy what it brings."""
+        yield from self.wait_for_loader()
+        yield from self.copy_batch()
+
+    def wait_for_loader(self) -> Iterator[Action]:
+        """Until the next batch is there."""
         loading = HostWork(self.operators.times.of_host(self.knobs.loader_ns), "data_loading")
         yield from in_range(self.worker.spelling.loader, [loading])
+
+    def copy_batch(self) -> Iterator[Action]:
+        """From the host to the GPU."""
         size_bytes = 8 * self.knobs.token_count
         for _ in ("tokens", "labels"):
             batch = copy(CopyKind.HOST_TO_DEVICE, size_bytes, self.operators.times.host_copy(size_bytes))

@@ -11,8 +11,8 @@ import msgspec
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import PartTimes
 from nsysan.model.verdicts import BottleneckClass
-from nsysan.synth.communicator import Purpose
 from nsysan.synth.busy import Interval, idle_gaps, part_times, window_of
+from nsysan.synth.communicator import Purpose
 from nsysan.synth.gemm import GemmShape
 from nsysan.synth.idle_cause import idle_causes
 from nsysan.synth.kernels import gemm_ceiling_ns

@@ -13,9 +13,9 @@ import pytest
 from nsysan.synth.engine import simulate
 from nsysan.synth.files import write
 from nsysan.synth.generate import Request, generate
+from nsysan.synth.job import Job
 from nsysan.synth.program import TaskKind
 from nsysan.synth.scenario import find_scenario
-from nsysan.synth.transformer import Job
 from tests.nsys import find_nsys
 
 pytestmark = pytest.mark.nsys

@@ -20,9 +20,13 @@ class RootedStep(TrainingStep):
     """One broadcast, scatter, reduce and gather a step, all with the same root."""
 
     def fetch_batch(self) -> Iterator[Action]:
-        """The root loads and hands out the batch and its buffers; the others wait for theirs on the GPU."""
+        """The root loads and hands out the batch and its buffers; on the others' GPUs, the first layer waits for it.
+
+        Positions and mask, which each rank knows, it copies itself.
+        """
         if self.worker.rank == _ROOT:
-            yield from super().fetch_batch()
+            yield from self.wait_for_loader()
+        yield from self.copy_batch()
         batch_bytes = 16 * self.knobs.token_count * self._rank_count
         yield from self._told_first(Collective.SCATTER, "batch", batch_bytes)
         yield from self._told_first(Collective.BROADCAST, "buffers", _BUFFER_BYTES)
