@@ -220,6 +220,7 @@ class Export:
         """
         if payload is not None and not self.release.is_new:
             raise ValueError(f"schema {self.release.schema} has no payloads")
+        self._capture.includes_blobs |= payload is not None
         inline, text_id = (None, self._string_id(text)) if registered else (text, None)
         row = (start_ns, end_ns, event_type, inline, self._thread(pid, tid), text_id, domain)
         self._rows[schema.NVTX_EVENTS].append((*row, payload) if self.release.is_new else row)

@@ -82,7 +82,7 @@ def _add_ranges(export: Export, pid: int, ranges: Sequence[Range], *, includes_b
     for domain_id, name in DOMAIN_NAMES.items():
         if domain_id in used:
             export.nvtx_domain(domain_id, name, pid=pid)
-    if includes_blobs:
+    if export.release.is_new:
         _add_schemas(export, ranges)
     for found in ranges:
         if found.text is not None:
@@ -94,7 +94,7 @@ def _add_ranges(export: Export, pid: int, ranges: Sequence[Range], *, includes_b
 
 
 def _add_schemas(export: Export, ranges: Sequence[Range]) -> None:
-    """Those that the process has registered: NCCL does so when it first uses one."""
+    """Those that the process has registered, with blobs or without: NCCL does so when it first uses one."""
     used = {found.payload.schema for found in ranges if found.payload is not None}
     for schema in PayloadSchema:
         if schema in used:

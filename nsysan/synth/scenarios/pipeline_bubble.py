@@ -1,4 +1,4 @@
-"""Stages of a pipeline wait for their first part, and for the others once their last has gone: too few parts fill it."""
+"""A pipeline with few parts: its stages wait for their first, and for the others once their last has gone."""
 
 from dataclasses import replace
 
