@@ -102,13 +102,16 @@ def _raised(times: list[list[tuple[int, int]]], pieces: list[list[Piece]], rank:
         if theirs.meeting is meeting
     }
     arrivals[rank] = start_ns
-    needed = {
-        Collective.BROADCAST: [rank, meeting.root],
-        Collective.SCATTER: [rank, meeting.root],
-        Collective.REDUCE: list(arrivals) if rank == meeting.root else [rank],
-        Collective.GATHER: list(arrivals) if rank == meeting.root else [rank],
-    }.get(meeting.collective, list(arrivals))
-    return start_ns, max(arrivals[other] for other in needed if other is not None) + piece.duration_ns
+    needed = _needed_by(rank, meeting)
+    return start_ns, max(arrivals[other] for other in needed) + piece.duration_ns
+
+
+def _needed_by(rank: int, meeting: Rendezvous) -> set[int]:
+    """Whose arrival a rank's transfer needs, as DESIGN defines waiting by kind."""
+    root = meeting.root
+    if root is None or (meeting.collective in {Collective.REDUCE, Collective.GATHER} and rank == root):
+        return set(meeting.ranks)
+    return {rank} if meeting.collective in {Collective.REDUCE, Collective.GATHER} else {rank, root}
 
 
 @given(jobs())

@@ -57,7 +57,7 @@ def test_only_the_texts_of_steps_and_phases_change(
         assert [(step.start_ns, step.end_ns) for step in there.steps] == [
             (step.start_ns, step.end_ns) for step in here.steps
         ]
-        assert [step.marker for step in there.steps] == (markers or [None] * 3)[:2]
+        assert [step.marker or "" for step in there.steps] == (markers or ["", "", ""])[:2]
         assert replace(there, steps=()) == replace(here, steps=())
 
 
