@@ -148,7 +148,8 @@ def _check(request: Request) -> None:
         )
     if request.includes_blobs and (request.file_format is FileFormat.KINETO or not RELEASES[request.schema].is_new):
         raise UsageError(
-            "Only exports of schema 3.25 hold payloads of NVTX ranges.", "Leave out --include-blobs, or the other."
+            "Only exports of schema 3.25 hold payloads of NVTX ranges.",
+            "Leave --include-blobs out, or write --format sqlite with --schema 3.25.",
         )
     if request.step_count < LEAST_STEP_COUNT:
         raise UsageError("A step ends where the next begins, so there must be two.", "Give --steps 2 or more.")

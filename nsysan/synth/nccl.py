@@ -8,7 +8,7 @@ from nsysan.model.kernels import Collective
 from nsysan.synth.communicator import Communicator
 from nsysan.synth.domains import NCCL_DOMAIN
 from nsysan.synth.payload import REDUCTIONS, Payload, PayloadSchema
-from nsysan.synth.program import Action, HostWork, Message, Pop, Push, Rendezvous
+from nsysan.synth.program import Action, HostWork, Pop, Push, Rendezvous
 
 _CALL_NS = 400
 """Host time of a call that launches nothing."""
@@ -31,6 +31,7 @@ _CALLS = {
     Collective.GATHER: ("ncclGather", PayloadSchema.GATHER),
     Collective.SCATTER: ("ncclScatter", PayloadSchema.SCATTER),
 }
+_MESSAGE_CALLS = (("ncclSend", PayloadSchema.SEND), ("ncclRecv", PayloadSchema.RECV))
 _OF_THE_WHOLE = frozenset({Collective.ALL_REDUCE, Collective.BROADCAST, Collective.REDUCE})
 
 
@@ -50,8 +51,7 @@ def calls(rendezvous: Rendezvous, rank: int, launch: list[Action]) -> Iterator[A
     """The calls of one rank for its part of a collective, with the ``launch`` of the kernel in the last of them."""
     if rendezvous.messages:
         yield from _call("ncclGroupStart", None, _CALL_NS)
-        for message in rendezvous.messages:
-            yield from _message_calls(rendezvous, message, rank)
+        yield from _message_calls(rendezvous, rank)
         yield Push("ncclGroupEnd", NCCL_DOMAIN)
     else:
         name, schema = _CALLS[rendezvous.collective]
@@ -60,15 +60,15 @@ def calls(rendezvous: Rendezvous, rank: int, launch: list[Action]) -> Iterator[A
     yield Pop()
 
 
-def _message_calls(rendezvous: Rendezvous, message: Message, rank: int) -> Iterator[Action]:
-    ends = (
-        ("ncclSend", PayloadSchema.SEND, message.source, message.target),
-        ("ncclRecv", PayloadSchema.RECV, message.target, message.source),
-    )
-    for name, schema, own, peer in ends:
-        if own == rank:
-            values = (rendezvous.communicator.hash, message.size_bytes, rendezvous.communicator.ranks.index(peer))
-            yield from _call(name, Payload(schema, values), _CALL_NS)
+def _message_calls(rendezvous: Rendezvous, rank: int) -> Iterator[Action]:
+    """What the rank sends to each peer and receives from it, peer by peer, as PyTorch calls them."""
+    sent = [(message.target, 0, message.size_bytes) for message in rendezvous.messages if message.source == rank]
+    received = [(message.source, 1, message.size_bytes) for message in rendezvous.messages if message.target == rank]
+    communicator = rendezvous.communicator
+    for peer, way, size_bytes in sorted(sent + received):
+        name, schema = _MESSAGE_CALLS[way]
+        values = (communicator.hash, size_bytes, communicator.ranks.index(peer))
+        yield from _call(name, Payload(schema, values), _CALL_NS)
 
 
 def _values(rendezvous: Rendezvous, schema: PayloadSchema) -> tuple[int, ...]:

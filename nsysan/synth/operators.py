@@ -120,5 +120,7 @@ def in_range(text: str | None, actions: Iterable[Action]) -> Iterator[Action]:
 def on_stream(stream_id: int, actions: Iterable[Action]) -> Iterator[Action]:
     """``actions`` with what they launch on the main stream moved to another."""
     for action in actions:
-        moves = isinstance(action, Launch) and action.stream_id == MAIN_STREAM
-        yield replace(action, stream_id=stream_id) if isinstance(action, Launch) and moves else action
+        if isinstance(action, Launch) and action.stream_id == MAIN_STREAM:
+            yield replace(action, stream_id=stream_id)
+        else:
+            yield action

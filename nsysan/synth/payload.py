@@ -24,7 +24,6 @@ _ROOT = (_INT, "Root")
 _PEER = (_INT, "Peer rank")
 _REDUCTION = (REDUCTION_ENUM_ID, "Reduction operation")
 
-
 _Entries = tuple[tuple[int, str], ...]
 
 

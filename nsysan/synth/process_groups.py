@@ -9,6 +9,7 @@ from nsysan.synth.communicator import Communicator, Purpose
 from nsysan.synth.program import Message, Rendezvous
 
 _ELEMENT_BYTES = 2
+_DEFAULT = "0"
 _NAMES = {
     Collective.ALL_REDUCE: "allreduce",
     Collective.ALL_GATHER: "_allgather_base",
@@ -25,17 +26,16 @@ class ProcessGroups:
     """The groups of a job: the default one of all ranks, which data parallelism over all of them uses, then others."""
 
     def __init__(self, rank_count: int, communicators: Sequence[Communicator]) -> None:
-        self._rank_count = rank_count
         default = Communicator(Purpose.DATA_PARALLEL, tuple(range(rank_count)))
         others = [found for found in communicators if found != default]
-        self._names = {default: "0"} | {found: str(number) for number, found in enumerate(others, start=1)}
+        self._names = {default: _DEFAULT} | {found: str(number) for number, found in enumerate(others, start=1)}
 
     def of_rank(self, rank: int) -> list[Arguments]:
         """The groups that a rank is in, as the profiler lists them."""
         return [
             {
                 "pg_name": name,
-                "pg_desc": "default_pg" if name == "0" else group.purpose.value,
+                "pg_desc": "default_pg" if name == _DEFAULT else group.purpose.value,
                 "pg_size": len(group.ranks),
                 "ranks": list(group.ranks),
             }
@@ -46,18 +46,12 @@ class ProcessGroups:
     def recorded(self, rendezvous: Rendezvous, rank: int) -> Iterator[Arguments]:
         """What is said of one rank's part: of messages that are no all-to-all, one by one."""
         group = rendezvous.communicator
-        fixed = {
-            "dtype": "BFloat16",
-            "Group size": len(group.ranks),
-            "Process Group Name": self._names[group],
-        }
-        if not self._is_default(group):
+        name = self._names[group]
+        fixed = {"dtype": "BFloat16", "Group size": len(group.ranks), "Process Group Name": name}
+        if name != _DEFAULT:
             fixed |= {"Process Group Description": group.purpose.value, "Process Group Ranks": str(list(group.ranks))}
         for named in _parts(rendezvous, rank):
             yield {**named, **fixed}
-
-    def _is_default(self, group: Communicator) -> bool:
-        return self._names[group] == "0"
 
 
 def _parts(rendezvous: Rendezvous, rank: int) -> Iterator[Arguments]:

@@ -64,8 +64,9 @@ class Gpus:
         meeting, members = self._meetings.setdefault(place, (Meeting(rendezvous), {}))
         members[work.rank] = work
         ended = meeting.arrive(work.rank, work.earliest_start_ns)
-        if meeting.run is not None:
-            self.collectives.append(meeting.run)
+        run = meeting.run
+        if run is not None:
+            self.collectives.append(run)
             del self._meetings[place]
         return [ready for rank, end_ns in ended for ready in self._end(members[rank], end_ns)]
 

@@ -27,3 +27,10 @@ class Worker:
     def communicator(self, purpose: Purpose) -> Communicator | None:
         """The one of that purpose that the rank is in; None where it has nobody to speak with."""
         return next((found for found in self.communicators if found.purpose is purpose), None)
+
+    def shared_communicator(self, purpose: Purpose) -> Communicator:
+        """The same where the rank cannot do without. Raises ValueError where it has nobody to speak with."""
+        found = self.communicator(purpose)
+        if found is None:
+            raise ValueError(f"rank {self.rank} has nobody to share {purpose.value} with")
+        return found

@@ -39,7 +39,7 @@ SCENARIOS = [
 
 
 @pytest.mark.parametrize("schema", ["3.7", "3.25"])
-@pytest.mark.parametrize("scenario", map(find_scenario, SCENARIOS), ids=SCENARIOS)
+@pytest.mark.parametrize("scenario", [find_scenario(name) for name in SCENARIOS], ids=SCENARIOS)
 def test_kernel_counts_and_totals_are_those_of_nsys_stats(scenario: Scenario, schema: str, tmp_path: Path) -> None:
     request = Request(scenario=scenario, schema=schema, rank_count=2, step_count=2, includes_blobs=schema == "3.25")
     [export, _] = write(generate(request), tmp_path)

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nsysan.synth.communicator import Communicator, Purpose, whole
-from nsysan.synth.job import Parallelism
+from nsysan.synth.job import DATA_PARALLEL, Parallelism
 from nsysan.synth.operators import MAIN_STREAM, after, on_stream
 from nsysan.synth.program import Action
 from nsysan.synth.training_step import TrainingStep
@@ -38,9 +37,5 @@ class BranchedStep(TrainingStep):
         yield from after(BRANCH_STREAM, MAIN_STREAM, f"{event} joins")
 
 
-def _communicators(rank_count: int) -> tuple[Communicator, ...]:
-    return whole(Purpose.DATA_PARALLEL, rank_count)
-
-
-BRANCHED = Parallelism(_communicators, BranchedStep)
-"""All ranks have the whole model."""
+BRANCHED = Parallelism(DATA_PARALLEL.communicators, BranchedStep)
+"""All ranks have the whole model, as in plain data parallelism."""

@@ -31,9 +31,7 @@ class ExpertParallelStep(TrainingStep):
     """Two all-to-alls a layer and pass, one to the experts and one back, which nothing hides."""
 
     def __init__(self, worker: Worker, number: int) -> None:
-        experts = worker.communicator(Purpose.EXPERT_PARALLEL)
-        if experts is None:
-            raise ValueError("a rank without other experts")
+        experts = worker.shared_communicator(Purpose.EXPERT_PARALLEL)
         super().__init__(worker, number)
         self._experts = experts
         self._wanted = _wanted(experts, worker.layer.token_count * _EXPERTS_OF_A_TOKEN, worker.knobs.hot_expert_load)

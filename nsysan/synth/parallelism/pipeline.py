@@ -25,9 +25,7 @@ class PipelineParallelStep(TrainingStep):
     """``layer_count`` layers of the model are this rank's; the first stage embeds, the last has the loss."""
 
     def __init__(self, worker: Worker, number: int) -> None:
-        pipeline = worker.communicator(Purpose.PIPELINE_PARALLEL)
-        if pipeline is None:
-            raise ValueError("a rank without other stages")
+        pipeline = worker.shared_communicator(Purpose.PIPELINE_PARALLEL)
         part = replace(worker.layer, token_count=worker.layer.token_count // worker.knobs.microbatch_count)
         super().__init__(replace(worker, layer=part), number)
         self._pipeline = pipeline

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nsysan.model.kernels import Collective
-from nsysan.synth.communicator import Communicator, Purpose, whole
-from nsysan.synth.job import Parallelism
+from nsysan.synth.communicator import Communicator, Purpose
+from nsysan.synth.job import DATA_PARALLEL, Parallelism
 from nsysan.synth.program import Action
 from nsysan.synth.training_step import TrainingStep
 
@@ -43,10 +43,7 @@ class RootedStep(TrainingStep):
 
     @property
     def _all(self) -> Communicator:
-        communicator = self.worker.communicator(Purpose.DATA_PARALLEL)
-        if communicator is None:
-            raise ValueError("a rank alone has nobody to serve")
-        return communicator
+        return self.worker.shared_communicator(Purpose.DATA_PARALLEL)
 
     def _told(self, kind: Collective, what: str, size_bytes: int) -> Iterator[Action]:
         key = f"step {self.number} {what}"
@@ -57,9 +54,5 @@ class RootedStep(TrainingStep):
         yield from self.operators.communicate_first(self.meeting(key, kind, self._all, size_bytes, _ROOT))
 
 
-def _communicators(rank_count: int) -> tuple[Communicator, ...]:
-    return whole(Purpose.DATA_PARALLEL, rank_count)
-
-
-ROOTED = Parallelism(_communicators, RootedStep)
-"""All ranks have the whole model."""
+ROOTED = Parallelism(DATA_PARALLEL.communicators, RootedStep)
+"""All ranks have the whole model, as in plain data parallelism."""

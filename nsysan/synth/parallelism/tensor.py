@@ -24,9 +24,7 @@ class TensorParallelStep(TrainingStep):
     """Four all-reduces a layer that nothing hides, as Megatron has without sequence parallelism."""
 
     def __init__(self, worker: Worker, number: int) -> None:
-        tensor = worker.communicator(Purpose.TENSOR_PARALLEL)
-        if tensor is None:
-            raise ValueError("a rank without others of its layers")
+        tensor = worker.shared_communicator(Purpose.TENSOR_PARALLEL)
         super().__init__(replace(worker, layer=replace(worker.layer, shard_count=len(tensor.ranks))), number)
         self._tensor = tensor
 
