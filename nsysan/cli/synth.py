@@ -42,7 +42,7 @@ from nsysan.model.units import NS_PER_MS
     "spelling",
     default="pytorch",
     show_default=True,
-    type=click.Choice(["pytorch", "lightning", "deepspeed", "jax"]),
+    type=click.Choice(["pytorch", "lightning", "megatron-bridge", "deepspeed", "jax"]),
     help="Whose ranges are around steps.",
 )
 @click.option("--include-blobs", "includes_blobs", is_flag=True, help="With the payloads of NCCL's ranges.")

@@ -33,6 +33,9 @@ SPELLINGS = {
         forward="[pl][profile][Strategy]DDPStrategy.training_step",
         backward="[pl][profile][Strategy]DDPStrategy.backward",
     ),
+    "megatron-bridge": Spelling(
+        step="training_step_{}", forward=None, backward=None, optimizer="Optimizer.step#FusedAdam.step"
+    ),
     "deepspeed": Spelling(step=None, forward="DeepSpeedEngine.forward", backward="DeepSpeedEngine.backward"),
     "jax": Spelling(
         step="XlaModule:#hlo_module=jit_train_step,program_id=12#",

@@ -13,6 +13,7 @@ from nsysan.model.errors import UsageError
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import Activity
 from nsysan.synth import kernels
+from nsysan.synth.collective_truth import collective_truths
 from nsysan.synth.communicator import Purpose
 from nsysan.synth.engine import simulate
 from nsysan.synth.generate import Request, generate
@@ -43,6 +44,21 @@ def simulated(scenario: str, rank_count: int, **knobs: object) -> Simulation:
 
 def of(truth: Truth, purpose: Purpose, kind: Collective) -> list[CollectiveTruth]:
     return [run for run in truth.collectives if (run.purpose, run.kind) == (purpose, kind)]
+
+
+@pytest.mark.parametrize("scenario", ["moe_skew", "pipeline_bubble", "rooted_collectives", "tensor_parallel"])
+def test_all_ranks_of_a_communicator_run_its_collectives_in_the_order_of_their_sequence(scenario: str) -> None:
+    simulation = simulated(scenario, 8)
+    truths = collective_truths(simulation)
+
+    numbers: dict[tuple[str, tuple[int, ...]], dict[str, int]] = {}
+    for truth in truths:
+        numbers.setdefault((truth.communicator, truth.ranks), {})[truth.id] = truth.sequence
+    for (communicator, ranks), sequence_by_id in numbers.items():
+        for rank in ranks:
+            met = [work.task.rendezvous for work in simulation.ranks[rank].works if work.task.rendezvous is not None]
+            own = [run.key for run in met if (run.communicator.id, run.ranks) == (communicator, ranks)]
+            assert [sequence_by_id[key] for key in own] == list(range(len(own)))
 
 
 class TestPipeline:

@@ -33,6 +33,11 @@ PLAIN = Request(scenario=find_scenario("healthy"), rank_count=2, step_count=3)
                 OPTIMIZER,
             },
         ),
+        (
+            "megatron-bridge",
+            ["training_step_0", "training_step_1", "training_step_2"],
+            {LOADER, "Optimizer.step#FusedAdam.step"},
+        ),
         ("deepspeed", [], {"DeepSpeedEngine.forward", "DeepSpeedEngine.backward", LOADER, OPTIMIZER}),
         ("jax", ["XlaModule:#hlo_module=jit_train_step,program_id=12#"] * 3, set()),
     ],
