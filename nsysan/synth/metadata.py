@@ -27,6 +27,7 @@ class Capture:
     utc_epoch_ns: int = JOB_START_UTC_NS
     duration_ns: int | Literal["absent"] | None = None
     environment: list[tuple[str, str]] = field(default_factory=list)
+    asked: list[tuple[str, str]] = field(default_factory=list)
 
     def tables(self, release: Release, last_event_ns: int) -> dict[str, list[Row]]:
         """The rows about the session; a duration of None ends it 1 ms after the last event."""
@@ -46,7 +47,11 @@ class Capture:
 
     def _settings(self) -> list[Row]:
         fixed: list[Row] = [("CAPTURE_EVENT_TYPE", "NvtxEvents"), ("CAPTURE_EVENT_TYPE", "Cuda")]
-        return fixed + [("PROCESS_0:ENVIRONMENT_VARIABLE", f'{name}="{value}"') for name, value in self.environment]
+        return (
+            fixed
+            + self.asked
+            + [("PROCESS_0:ENVIRONMENT_VARIABLE", f'{name}="{value}"') for name, value in self.environment]
+        )
 
 
 def _export_settings(release: Release, export_time: str) -> list[Row]:

@@ -1,0 +1,37 @@
+"""How often, and how far apart, a simulated capture is recorded in a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numbering:
+    """Names that end in a running number, ``count`` of them in each recording: the next one counts on."""
+
+    prefix: str
+    count: int
+
+    def later(self, text: str, recordings: int) -> str:
+        """``text`` as it is so many recordings later."""
+        number = text.removeprefix(self.prefix)
+        if number == text or not number.isdecimal():
+            return text
+        return f"{self.prefix}{int(number) + recordings * self.count}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repetition:
+    """The capture ``count`` times in all, each ``period_ns`` after the one before."""
+
+    count: int
+    period_ns: int
+    numbering: Numbering
+
+    @property
+    def last_delay_ns(self) -> int:
+        """From the first recording to the last."""
+        return (self.count - 1) * self.period_ns
+
+
+NOT_REPEATED = Repetition(count=1, period_ns=0, numbering=Numbering(prefix="", count=0))
