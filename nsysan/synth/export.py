@@ -49,9 +49,10 @@ class Export(HostRecords, GpuRecords):
         self._capture.environment.append((name, value))
         return self
 
-    def setting(self, name: str, value: str) -> Export:
-        """Something that was asked of the capture, as META_DATA_CAPTURE says it."""
-        self._capture.asked.append((name, value))
+    def captured(self, *event_types: str, **settings: str) -> Export:
+        """What was asked of the capture: its event types, by nsys' names, and other settings."""
+        self._capture.event_types = event_types
+        self._capture.settings.extend(settings.items())
         return self
 
     def repeat(self, repetition: Repetition) -> Export:

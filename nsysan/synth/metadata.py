@@ -27,7 +27,8 @@ class Capture:
     utc_epoch_ns: int = JOB_START_UTC_NS
     duration_ns: int | Literal["absent"] | None = None
     environment: list[tuple[str, str]] = field(default_factory=list)
-    asked: list[tuple[str, str]] = field(default_factory=list)
+    event_types: tuple[str, ...] = ("NvtxEvents", "Cuda")
+    settings: list[tuple[str, str]] = field(default_factory=list)
 
     def tables(self, release: Release, last_event_ns: int) -> dict[str, list[Row]]:
         """The rows about the session; a duration of None ends it 1 ms after the last event."""
@@ -46,12 +47,8 @@ class Capture:
         return [(VM_GLOBAL_ID, "Local (CLI)", "Hostname", _HOST_NAME_PROPERTY, self.host)] if known else []
 
     def _settings(self) -> list[Row]:
-        fixed: list[Row] = [("CAPTURE_EVENT_TYPE", "NvtxEvents"), ("CAPTURE_EVENT_TYPE", "Cuda")]
-        return (
-            fixed
-            + self.asked
-            + [("PROCESS_0:ENVIRONMENT_VARIABLE", f'{name}="{value}"') for name, value in self.environment]
-        )
+        variables = [("PROCESS_0:ENVIRONMENT_VARIABLE", f'{name}="{value}"') for name, value in self.environment]
+        return [*(("CAPTURE_EVENT_TYPE", kind) for kind in self.event_types), *self.settings, *variables]
 
 
 def _export_settings(release: Release, export_time: str) -> list[Row]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from nsysan.synth.simulation import RankTimeline, Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,3 +37,23 @@ class Repetition:
 
 
 NOT_REPEATED = Repetition(count=1, period_ns=0, numbering=Numbering(prefix="", count=0))
+
+
+def again(timeline: RankTimeline, repetition: Repetition, recordings: int) -> RankTimeline:
+    """The rank as it is so many recordings later."""
+    later = timeline.later(recordings * repetition.period_ns)
+    number = repetition.numbering.later
+    return replace(later, ranges=tuple(replace(found, text=number(found.text, recordings)) for found in later.ranges))
+
+
+def twice(timeline: RankTimeline, repetition: Repetition) -> RankTimeline:
+    """The rank's first two recordings in one; in the pause between them its thread does plain work."""
+    second = again(timeline, repetition, 1)
+    pause = Span(timeline.spans[-1].end_ns, second.spans[0].start_ns, None)
+    return RankTimeline(
+        timeline.rank,
+        (*timeline.spans, pause, *second.spans),
+        timeline.ranges + second.ranges,
+        timeline.works + second.works,
+        timeline.synchronizations + second.synchronizations,
+    )

@@ -23,6 +23,8 @@ _TIMED = (
     schema.OS_RUNTIME,
 )
 """Tables whose rows begin with a start and an end."""
+_MOMENTS = (schema.SCHEDULING, schema.MEMORY_USAGE, schema.GPU_METRICS)
+"""Tables whose rows begin with a time."""
 _PID_SHIFT = 24
 _NULL_STREAM = 7
 NO_ID = 0xFFFF_FFFF
@@ -85,7 +87,8 @@ class RowStore:
         return global_pid(pid) | own
 
     def _last_event_ns(self) -> int:
-        times = chain.from_iterable(row[:2] for table in _TIMED for row in self._rows.get(table, ()))
+        columns = chain(((table, 2) for table in _TIMED), ((table, 1) for table in _MOMENTS))
+        times = chain.from_iterable(row[:count] for table, count in columns for row in self._rows.get(table, ()))
         return max((time for time in times if isinstance(time, int)), default=0)
 
     def _derived_tables(self) -> dict[str, list[Row]]:
