@@ -37,13 +37,17 @@ def repeating_statements(repetition: Repetition, release: Release, tables: Table
 
     Times grow by the period, correlation ids by the largest of the first recording, marker numbers by their count.
     """
+    if repetition.count == 1:
+        return
     id_count = max(_correlation_ids(release, tables), default=0)
-    for earlier in range(1, repetition.count):
-        grown = _Grown(repetition.period_ns * earlier, id_count * earlier, repetition.numbering, earlier)
-        for table in filter(_COPIED.__contains__, tables):
-            values = ", ".join(grown.value(column.name) for column in release.columns(table))
-            first = f"rowid <= {len(tables[table])} AND {_COPIED[table]}"
-            yield f'INSERT INTO "{table}" SELECT {values} FROM "{table}" WHERE {first}'  # noqa: S608 -- our own tables
+    for table in filter(_COPIED.__contains__, tables):
+        columns = [column.name for column in release.columns(table)]
+        # a table of its own to read from: SQLite would set all rows aside that it reads from the table it writes
+        yield f'CREATE TEMP TABLE first AS SELECT * FROM "{table}" WHERE {_COPIED[table]}'  # noqa: S608 -- our own tables
+        for earlier in range(1, repetition.count):
+            grown = _Grown(repetition.period_ns * earlier, id_count * earlier, repetition.numbering, earlier)
+            yield f'INSERT INTO main."{table}" SELECT {", ".join(map(grown.value, columns))} FROM first'  # noqa: S608 -- the same
+        yield "DROP TABLE first"
 
 
 class _Grown:
