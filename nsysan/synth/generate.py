@@ -16,7 +16,7 @@ from nsysan.synth.placement import Layout, Placement, placements
 from nsysan.synth.recording import is_recorded, record
 from nsysan.synth.recording_plan import RecordingPlan, repetition_of
 from nsysan.synth.repeated_truth import repeated_truth
-from nsysan.synth.repetition import twice
+from nsysan.synth.repetition import in_a_row
 from nsysan.synth.scenario import Scenario
 from nsysan.synth.schema import RELEASES, Release
 from nsysan.synth.session import session_of
@@ -156,7 +156,7 @@ def _rank_truth(simulation: Simulation, place: Placement, plan: RecordingPlan) -
     timeline, release, repetition = simulation.ranks[place.rank], RELEASES[plan.schema], plan.repetition
     truth = _truth_of(timeline, place, release)
     if repetition.count > 1:
-        truth = repeated_truth(truth, _truth_of(twice(timeline, repetition), place, release), repetition)
+        truth = repeated_truth(truth, _truth_of(in_a_row(timeline, repetition, 2), place, release), repetition)
     return replace(truth, system=system_truth(timeline, plan, truth.time.window_ns))
 
 

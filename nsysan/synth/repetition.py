@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain, pairwise
 
 from nsysan.synth.simulation import RankTimeline, Span
 
@@ -39,21 +40,23 @@ class Repetition:
 NOT_REPEATED = Repetition(count=1, period_ns=0, numbering=Numbering(prefix="", count=0))
 
 
-def again(timeline: RankTimeline, repetition: Repetition, recordings: int) -> RankTimeline:
-    """The rank as it is so many recordings later."""
+def in_a_row(timeline: RankTimeline, repetition: Repetition, count: int) -> RankTimeline:
+    """The rank's first ``count`` recordings in one; in the pauses between them its thread does plain work."""
+    recordings = [_later(timeline, repetition, earlier) for earlier in range(count)]
+    return RankTimeline(
+        timeline.rank,
+        tuple(chain.from_iterable(_with_pause(*two) for two in pairwise(recordings))) + recordings[-1].spans,
+        tuple(chain.from_iterable(recording.ranges for recording in recordings)),
+        tuple(chain.from_iterable(recording.works for recording in recordings)),
+        tuple(chain.from_iterable(recording.synchronizations for recording in recordings)),
+    )
+
+
+def _later(timeline: RankTimeline, repetition: Repetition, recordings: int) -> RankTimeline:
     later = timeline.later(recordings * repetition.period_ns)
     number = repetition.numbering.later
     return replace(later, ranges=tuple(replace(found, text=number(found.text, recordings)) for found in later.ranges))
 
 
-def twice(timeline: RankTimeline, repetition: Repetition) -> RankTimeline:
-    """The rank's first two recordings in one; in the pause between them its thread does plain work."""
-    second = again(timeline, repetition, 1)
-    pause = Span(timeline.spans[-1].end_ns, second.spans[0].start_ns, None)
-    return RankTimeline(
-        timeline.rank,
-        (*timeline.spans, pause, *second.spans),
-        timeline.ranges + second.ranges,
-        timeline.works + second.works,
-        timeline.synchronizations + second.synchronizations,
-    )
+def _with_pause(recording: RankTimeline, following: RankTimeline) -> tuple[Span, ...]:
+    return (*recording.spans, Span(recording.spans[-1].end_ns, following.spans[0].start_ns, None))
