@@ -52,7 +52,7 @@ class Export(HostRecords, GpuRecords):
     def captured(self, *event_types: str, **settings: str) -> Export:
         """What was asked of the capture: its event types, by nsys' names, and other settings."""
         self._capture.event_types = event_types
-        self._capture.settings.extend(settings.items())
+        self._capture.settings = list(settings.items())
         return self
 
     def repeat(self, repetition: Repetition) -> Export:
