@@ -37,8 +37,16 @@ from nsysan.model.units import NS_PER_MS
     type=click.FloatRange(min=0, max=10_000),
     help="Let sessions begin apart, on clocks up to so wrong.",
 )
-@click.option("--trace", default="cuda,nvtx", show_default=True, metavar="KIND,...", help="Kinds of records.")
-@click.option("--repeat", default=1, show_default=True, type=click.IntRange(min=1), help="Recordings in a row.")
+@click.option(
+    "--trace",
+    default="cuda,nvtx",
+    show_default=True,
+    metavar="KIND,...",
+    help="Of cuda, nvtx, osrt, sched, memory, sync, metrics, mpi.",
+)
+@click.option(
+    "--repeat", default=1, show_default=True, type=click.IntRange(min=1), help="Record the job so often in a row."
+)
 @click.option("--list", "list_only", is_flag=True, help="List the scenarios.")
 def synth_command(  # noqa: PLR0913 -- one parameter an option
     *,

@@ -19,6 +19,8 @@ _SYNC_TYPES = {
     SyncKind.STREAM: SyncType.STREAM,
     SyncKind.DEVICE: SyncType.CONTEXT,
 }
+_OLD_NAMES = {"SMs Active": "SM Active"}
+"""What schema 3.7 calls counters that 3.25 calls otherwise."""
 
 
 class _Where(TypedDict):
@@ -86,7 +88,3 @@ def _add_samples(export: Export, place: Placement, timeline: RankTimeline, plan:
     count = plan.repetition.period_ns // SAMPLE_NS
     for time_ns, values in Counters(timeline.works).samples(timeline.spans[0].start_ns, count):
         export.gpu_sample(time_ns, place.gpu_id, {names[metric]: value for metric, value in values.items()})
-
-
-_OLD_NAMES = {"SMs Active": "SM Active"}
-"""What counters were called before."""

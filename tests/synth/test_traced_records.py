@@ -168,7 +168,12 @@ def test_memory_in_use_is_that_of_the_truth_and_only_what_is_live_is_freed(every
                 in_use.append(sum(live.values()))
         memory = system_of(rank).memory
         assert memory is not None
-        assert (max(in_use), in_use[-1]) == (memory.peak_bytes, memory.end_bytes)
+        reserved_bytes = sum(size_bytes for _, size_bytes, _, correlation in events if correlation is None)
+        assert (reserved_bytes, max(in_use), in_use[-1]) == (
+            memory.start_bytes,
+            memory.peak_bytes,
+            memory.end_bytes,
+        )
         # eight layers free and allocate in each of two steps, twice
         assert len(in_use) == 2 * 8 * 2 * 2
 
