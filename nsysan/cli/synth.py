@@ -38,6 +38,15 @@ from nsysan.model.units import NS_PER_MS
     help="Let sessions begin apart, on clocks up to so wrong.",
 )
 @click.option(
+    "--nvtx",
+    "spelling",
+    default="pytorch",
+    show_default=True,
+    type=click.Choice(["pytorch", "lightning", "megatron-bridge", "deepspeed", "jax"]),
+    help="Whose ranges are around steps.",
+)
+@click.option("--include-blobs", "includes_blobs", is_flag=True, help="With the payloads of NCCL's ranges.")
+@click.option(
     "--trace",
     default="cuda,nvtx",
     show_default=True,
@@ -60,6 +69,8 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
     layout: str,
     omitted_ranks: tuple[int, ...],
     clock_error_ms: float | None,
+    spelling: str,
+    includes_blobs: bool,
     trace: str,
     repeat: int,
     list_only: bool,
@@ -91,6 +102,8 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
         omitted_ranks=frozenset(omitted_ranks),
         clock_error_ns=None if clock_error_ms is None else round(clock_error_ms * NS_PER_MS),
         file_format=FileFormat(file_format),
+        spelling=spelling,
+        includes_blobs=includes_blobs,
         kinds=parse_kinds(trace),
         recording_count=repeat,
     )

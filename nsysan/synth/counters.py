@@ -13,6 +13,7 @@ from nsysan.model.copies import CopyKind
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import Activity
 from nsysan.synth import kernels
+from nsysan.synth.network import bus_factor
 from nsysan.synth.program import Rendezvous, Task, TaskKind
 from nsysan.synth.recording_plan import PERIOD_UNIT_NS
 from nsysan.synth.simulation import GpuWork
@@ -116,11 +117,10 @@ def _percents(task: Task, duration_ns: int) -> Mapping[str, int]:
 
 
 def _link_percent(rendezvous: Rendezvous) -> int:
-    """A collective moves (n - 1) / n times its bytes over each link, in and out; an all-reduce does it twice."""
-    count = rendezvous.rank_count
-    passes = 2 if rendezvous.collective is Collective.ALL_REDUCE else 1
-    moved_bytes = rendezvous.size_bytes * passes * (count - 1) / count
-    return _rate_percent(moved_bytes, rendezvous.transfer_ns, _LINK_BYTES_PER_S)
+    """A collective moves its bytes times nccl-tests' factor over each link, in and out; messages are moved once."""
+    kind = rendezvous.collective
+    factor = 1 if kind is Collective.SEND_RECV else bus_factor(kind, len(rendezvous.ranks))
+    return _rate_percent(rendezvous.size_bytes * factor, rendezvous.transfer_ns, _LINK_BYTES_PER_S)
 
 
 def _rate_percent(amount: float, duration_ns: int, peak_per_s: float) -> int:

@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from nsysan.model.errors import UsageError
+from nsysan.synth.collective_truth import collective_truths
 from nsysan.synth.engine import simulate
 from nsysan.synth.export import Export
+from nsysan.synth.job import Job
 from nsysan.synth.kineto import KinetoTrace, kineto_traces
-from nsysan.synth.knobs import STRAGGLER_RANK, Knobs
+from nsysan.synth.knobs import Knobs
+from nsysan.synth.layer import Layer
 from nsysan.synth.memory import Footprint
 from nsysan.synth.placement import Layout, Placement, placements
 from nsysan.synth.recording import is_recorded, record
@@ -21,19 +24,11 @@ from nsysan.synth.scenario import Scenario
 from nsysan.synth.schema import RELEASES, Release
 from nsysan.synth.session import session_of
 from nsysan.synth.simulation import RankTimeline, Simulation
+from nsysan.synth.spelling import SPELLINGS
 from nsysan.synth.step import mean_step_ns
 from nsysan.synth.system_truth import system_truth
 from nsysan.synth.trace_kind import USUAL_KINDS, TraceKind
-from nsysan.synth.transformer import Job, Layer
-from nsysan.synth.truth import (
-    SYNTHESIZED_BY,
-    RankTruth,
-    Recoverable,
-    Truth,
-    collective_truth,
-    gemm_truths,
-    rank_truth,
-)
+from nsysan.synth.truth import SYNTHESIZED_BY, RankTruth, Recoverable, Truth, gemm_truths, rank_truth
 
 LEAST_STEP_COUNT = 2
 
@@ -53,8 +48,10 @@ class Request:
     """Which job to simulate, and how to record it; ``schema`` and ``layout`` are those of SQLite files.
 
     Of ``omitted_ranks`` there is no file. With a ``clock_error_ns`` every rank's session begins at a time of its own,
-    which the clock of its host tells with an error up to that; None: all begin with the job. The file holds records of
-    ``kinds``, and the whole job ``recording_count`` times in a row.
+    which the clock of its host tells with an error up to that; None: all begin with the job. One that
+    ``includes_blobs`` has the payloads of NCCL's ranges and begins before its communicators are made. ``spelling`` is
+    the framework whose NVTX ranges are around steps and phases, of ``SPELLINGS``. The file holds records of ``kinds``,
+    and the whole job ``recording_count`` times in a row.
     """
 
     scenario: Scenario
@@ -66,6 +63,8 @@ class Request:
     omitted_ranks: frozenset[int] = frozenset()
     clock_error_ns: int | None = None
     file_format: FileFormat = FileFormat.SQLITE
+    includes_blobs: bool = False
+    spelling: str = "pytorch"
     kinds: frozenset[TraceKind] = USUAL_KINDS
     recording_count: int = 1
 
@@ -124,11 +123,13 @@ def _on_session_clocks(simulation: Simulation, places: Sequence[Placement]) -> S
 def _plan(request: Request, simulation: Simulation) -> RecordingPlan:
     knobs = request.scenario.knobs
     layer = Layer(knobs.token_count, knobs.hidden_size)
+    numbering = SPELLINGS[request.spelling].numbering(request.step_count)
     return RecordingPlan(
         schema=request.schema,
         kinds=request.kinds,
-        repetition=repetition_of(simulation, request.recording_count, request.step_count),
+        repetition=repetition_of(simulation, request.recording_count, numbering),
         footprint=Footprint(knobs.layer_count, layer.parameter_count, layer.activation_bytes),
+        includes_blobs=request.includes_blobs,
     )
 
 
@@ -144,10 +145,10 @@ def _truth(request: Request, simulation: Simulation, plan: RecordingPlan, ranks:
         files=tuple(dict.fromkeys(rank.file for rank in ranks)),
         cause=scenario.cause,
         bottleneck_class=scenario.bottleneck_class,
-        slow_rank=None if scenario.knobs.straggler is None else STRAGGLER_RANK,
+        slow_rank=scenario.knobs.slow_rank,
         recoverable=_recoverable(request, simulation),
         ranks=ranks,
-        collectives=tuple(map(collective_truth, simulation.collectives)),
+        collectives=collective_truths(simulation),
         gemms=gemm_truths(simulation, plan.repetition.count),
     )
 
@@ -178,6 +179,11 @@ def _check(request: Request) -> None:
             f"{scenario.name} records CUDA graphs as a whole, where PyTorch's profiler records each kernel in them.",
             "Write it with --format sqlite.",
         )
+    if request.includes_blobs and (request.file_format is FileFormat.KINETO or not RELEASES[request.schema].is_new):
+        raise UsageError(
+            "Only exports of schema 3.25 hold payloads of NVTX ranges.",
+            "Leave --include-blobs out, or write --format sqlite with --schema 3.25.",
+        )
     if request.step_count < LEAST_STEP_COUNT:
         raise UsageError("A step ends where the next begins, so there must be two.", "Give --steps 2 or more.")
 
@@ -200,7 +206,16 @@ def _check_files(request: Request) -> None:
 
 
 def _simulate(request: Request, knobs: Knobs) -> Simulation:
-    job = Job(knobs=knobs, rank_count=request.rank_count, step_count=request.step_count, seed=request.seed)
+    device_ids = tuple(place.device_id for place in request.placements()) if request.includes_blobs else ()
+    job = Job(
+        knobs=knobs,
+        rank_count=request.rank_count,
+        step_count=request.step_count,
+        seed=request.seed,
+        parallelism=request.scenario.parallelism,
+        spelling=SPELLINGS[request.spelling],
+        device_ids=device_ids,
+    )
     return simulate(job.programs())
 
 

@@ -70,6 +70,6 @@ class HostRecords(RowStore):
         where = (self._thread(pid, tid), None, domain, range_id, category, ended_on)
         return self._add_nvtx((start_ns, end_ns, _START_END_RANGE, text, *where))
 
-    def _add_nvtx(self: Self, row: Row) -> Self:
-        self._rows[schema.NVTX_EVENTS].append(row)
+    def _add_nvtx(self: Self, row: Row, payload: bytes | None = None) -> Self:
+        self._rows[schema.NVTX_EVENTS].append((*row, payload) if self.release.is_new else row)
         return self

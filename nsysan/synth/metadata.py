@@ -29,6 +29,7 @@ class Capture:
     environment: list[tuple[str, str]] = field(default_factory=list)
     event_types: tuple[str, ...] = ("NvtxEvents", "Cuda")
     settings: list[tuple[str, str]] = field(default_factory=list)
+    includes_blobs: bool = False
 
     def tables(self, release: Release, last_event_ns: int) -> dict[str, list[Row]]:
         """The rows about the session; a duration of None ends it 1 ms after the last event."""
@@ -39,12 +40,17 @@ class Capture:
             schema.SESSION_START: [(self.utc_epoch_ns, start, start)],
             schema.ANALYSIS_DETAILS: [] if duration_ns == "absent" else [(VM_GLOBAL_ID, duration_ns, 0, duration_ns)],
             schema.CAPTURE_SETTINGS: self._settings(),
-            schema.EXPORT_SETTINGS: _export_settings(release, start),
+            schema.EXPORT_SETTINGS: _export_settings(release, start) + self._inclusions(release),
         }
 
     def _system_environment(self) -> list[Row]:
         known = self.host is not None
         return [(VM_GLOBAL_ID, "Local (CLI)", "Hostname", _HOST_NAME_PROPERTY, self.host)] if known else []
+
+    def _inclusions(self, release: Release) -> list[Row]:
+        """What the newer exporter was told to add."""
+        added = [("EXPORT_PARAM_INCLUDE_JSON", False), ("EXPORT_PARAM_INCLUDE_BLOBS", self.includes_blobs)]
+        return [(name, str(included).lower()) for name, included in added if release.is_new]
 
     def _settings(self) -> list[Row]:
         variables = [("PROCESS_0:ENVIRONMENT_VARIABLE", f'{name}="{value}"') for name, value in self.environment]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 from nsysan.synth.memory import Footprint
-from nsysan.synth.repetition import Numbering, Repetition
+from nsysan.synth.numbering import Numbering
+from nsysan.synth.repetition import Repetition
 from nsysan.synth.simulation import Simulation
-from nsysan.synth.step import MARKER_PREFIX
 from nsysan.synth.trace_kind import TraceKind
 
 LEAST_PAUSE_NS = 10_000_000
@@ -19,18 +19,22 @@ PERIOD_UNIT_NS = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordingPlan:
-    """The schema to write, the kinds of records, how often all of them; ``footprint`` is that of the job's model."""
+    """The schema to write, the kinds of records, how often all of them; ``footprint`` is that of the job's model.
+
+    ``includes_blobs``: with the payloads of NCCL's ranges.
+    """
 
     schema: str
     kinds: frozenset[TraceKind]
     repetition: Repetition
     footprint: Footprint
+    includes_blobs: bool = False
 
 
-def repetition_of(simulation: Simulation, count: int, step_count: int) -> Repetition:
-    """``count`` recordings of the job, each long enough for all ranks and a pause; steps are numbered on."""
+def repetition_of(simulation: Simulation, count: int, numbering: Numbering) -> Repetition:
+    """``count`` recordings of the job, each long enough for all ranks and a pause."""
     host_ends_ns = (span.end_ns for rank in simulation.ranks for span in rank.spans)
     gpu_ends_ns = (work.end_ns for rank in simulation.ranks for work in rank.works)
     shortest_ns = max(chain(host_ends_ns, gpu_ends_ns)) + LEAST_PAUSE_NS
     period_ns = -(-shortest_ns // PERIOD_UNIT_NS) * PERIOD_UNIT_NS
-    return Repetition(count=count, period_ns=period_ns, numbering=Numbering(prefix=MARKER_PREFIX, count=step_count))
+    return Repetition(count=count, period_ns=period_ns, numbering=numbering)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nsysan.synth import schema
+from nsysan.synth.numbering import Numbering
 from nsysan.synth.records import VARYING, Value
-from nsysan.synth.repetition import Numbering, Repetition
+from nsysan.synth.repetition import Repetition
 from nsysan.synth.schema import Release
 
 _ALL = "TRUE"

@@ -5,22 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
+from nsysan.synth.numbering import Numbering
 from nsysan.synth.simulation import RankTimeline, Span
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Numbering:
-    """Names that end in a running number, ``count`` of them in each recording: the next one counts on."""
-
-    prefix: str
-    count: int
-
-    def later(self, text: str, recordings: int) -> str:
-        """``text`` as it is so many recordings later."""
-        number = text.removeprefix(self.prefix)
-        if number == text or not number.isdecimal():
-            return text
-        return f"{self.prefix}{int(number) + recordings * self.count}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

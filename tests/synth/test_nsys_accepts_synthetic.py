@@ -16,12 +16,12 @@ import pytest
 from nsysan.synth.engine import simulate
 from nsysan.synth.files import write
 from nsysan.synth.generate import Request, generate
+from nsysan.synth.job import Job
 from nsysan.synth.os_wait import os_calls
 from nsysan.synth.program import TaskKind
-from nsysan.synth.scenario import find_scenario
+from nsysan.synth.scenario import Scenario, find_scenario
 from nsysan.synth.simulation import Simulation
 from nsysan.synth.trace_kind import TraceKind
-from nsysan.synth.transformer import Job
 from nsysan.synth.truth import Truth
 from tests.nsys import find_nsys
 
@@ -37,11 +37,23 @@ def nsys_rows(arguments: list[str]) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(table)))
 
 
+SCENARIOS = [
+    "healthy",
+    "moe_skew",
+    "parallel_branches",
+    "pipeline_bubble",
+    "rooted_collectives",
+    "tensor_parallel",
+]
+
+
 @pytest.mark.parametrize("schema", ["3.7", "3.25"])
-def test_kernel_counts_and_totals_are_those_of_nsys_stats(schema: str, tmp_path: Path) -> None:
-    scenario = find_scenario("healthy")
-    [export, _] = write(generate(Request(scenario=scenario, schema=schema, rank_count=2, step_count=2)), tmp_path)
-    simulation = simulate(Job(knobs=scenario.knobs, seed=0, rank_count=2, step_count=2).programs())
+@pytest.mark.parametrize("scenario", [find_scenario(name) for name in SCENARIOS], ids=SCENARIOS)
+def test_kernel_counts_and_totals_are_those_of_nsys_stats(scenario: Scenario, schema: str, tmp_path: Path) -> None:
+    request = Request(scenario=scenario, schema=schema, rank_count=2, step_count=2, includes_blobs=schema == "3.25")
+    [export, _] = write(generate(request), tmp_path)
+    job = Job(knobs=scenario.knobs, parallelism=scenario.parallelism, seed=0, rank_count=2, step_count=2)
+    simulation = simulate(job.programs())
     counts: Counter[str] = Counter()
     totals_ns: Counter[str] = Counter()
     for work in (work for timeline in simulation.ranks for work in timeline.works):
@@ -129,7 +141,7 @@ def test_ranges_are_those_of_nsys_stats_and_the_steps_are_numbered_on(everything
     ranges = [one for timeline in timelines for one in timeline.ranges]
     lengths: Counter[str] = Counter()
     for one in ranges:
-        lengths[one.text] += one.end_ns - one.start_ns
+        lengths[str(one.text)] += one.end_ns - one.start_ns
     assert found["NCCL:ncclAllReduce"] == (3 * 2 * 2 * 8, 3 * lengths["ncclAllReduce"])
     assert {name: figures for name, figures in found.items() if name.startswith("step ")} == {
         f"step {number}": (2, lengths[f"step {number % 2}"]) for number in range(6)

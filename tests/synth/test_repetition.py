@@ -18,12 +18,13 @@ from nsysan.synth.engine import simulate
 from nsysan.synth.files import write
 from nsysan.synth.generate import Request, generate
 from nsysan.synth.memory import Footprint
+from nsysan.synth.numbering import Numbering
 from nsysan.synth.placement import Layout, placements
 from nsysan.synth.program import Action, HostWork, Launch, Pop, Push, RecordEvent, Synchronize, WaitEvent, copy
 from nsysan.synth.recording import record
 from nsysan.synth.recording_plan import RecordingPlan, repetition_of
 from nsysan.synth.repeated_truth import repeated_truth
-from nsysan.synth.repetition import Numbering, Repetition, in_a_row
+from nsysan.synth.repetition import Repetition, in_a_row
 from nsysan.synth.scenario import Scenario, all_scenarios, find_scenario
 from nsysan.synth.simulation import RankTimeline
 from nsysan.synth.trace_kind import TraceKind
@@ -48,7 +49,7 @@ def programs(draw: st.DrawFn) -> list[Action]:
     """Numbered steps, each with a long kernel on the compute stream, and whatever else."""
     program: list[Action] = []
     for number in range(draw(st.integers(1, 3))):
-        program += [Push(f"step {number}"), launch(2_000_000)]
+        program += [Push(f"step {number}", marks_step=True), launch(2_000_000)]
         for some in draw(st.lists(steps, max_size=4)):
             program += some
         program.append(Pop())
@@ -58,7 +59,7 @@ def programs(draw: st.DrawFn) -> list[Action]:
 def repetition_for(timeline: RankTimeline, count: int, pause_ns: int) -> Repetition:
     """Recordings ``pause_ns`` apart."""
     last_ns = max(timeline.spans[-1].end_ns, *(work.end_ns for work in timeline.works))
-    numbering = Numbering(prefix="step ", count=sum(found.text.startswith("step ") for found in timeline.ranges))
+    numbering = Numbering(prefix="step ", count=sum(found.marks_step for found in timeline.ranges))
     return Repetition(count=count, period_ns=last_ns + pause_ns, numbering=numbering)
 
 
@@ -81,7 +82,7 @@ def test_the_truth_of_recordings_in_a_row_is_that_of_one_long_timeline(
 
 def test_three_recordings_on_paper() -> None:
     # a kernel of 10 is called at 5: it runs in [5, 15); the thread works until 20, the next recording begins at 100
-    timeline = run(Push("step 0"), HostWork(5, "data_loading"), launch(10), HostWork(15), Pop())
+    timeline = run(Push("step 0", marks_step=True), HostWork(5, "data_loading"), launch(10), HostWork(15), Pop())
     repetition = Repetition(count=3, period_ns=100, numbering=Numbering(prefix="step ", count=1))
 
     truth = repeated_truth(truth_of(timeline), truth_of(in_a_row(timeline, repetition, 2)), repetition)
@@ -97,10 +98,17 @@ def test_three_recordings_on_paper() -> None:
 
 
 PROGRAM: list[Action] = [
-    *(Push("step 0"), Push("step by step"), HostWork(5_000, "data_loading"), BATCH, launch(10_000, call_ns=2_000)),
+    *(
+        Push("step 0", marks_step=True),
+        Push("step by step"),
+        HostWork(5_000, "data_loading"),
+        BATCH,
+        launch(10_000, call_ns=2_000),
+    ),
     *(RecordEvent("e", 7), WaitEvent("e", 8), launch(7_000, stream_id=8), Pop(), Pop()),
-    *(Push("step 1"), launch(90_000), Synchronize(), Pop()),
+    *(Push("step 1", marks_step=True), launch(90_000), Synchronize(), Pop()),
 ]
+STEPS = Numbering(prefix="step ", count=2)
 
 
 def rows_by_table(path: Path) -> dict[str, list[tuple[Any, ...]]]:
@@ -118,7 +126,7 @@ def rows_by_table(path: Path) -> dict[str, list[tuple[Any, ...]]]:
 @pytest.mark.parametrize("schema", ["3.7", "3.25"])
 def test_rows_that_sqlite_copies_are_those_written_singly(schema: str, tmp_path: Path) -> None:
     simulation = simulate([PROGRAM])
-    repetition = repetition_of(simulation, 3, 2)
+    repetition = repetition_of(simulation, 3, STEPS)
     # of memory, what is reserved and what is exchanged differs: it has a test of its own
     kinds = frozenset(TraceKind) - {TraceKind.MEMORY}
     plan = RecordingPlan(schema=schema, kinds=kinds, repetition=repetition, footprint=Footprint(1, 1, 1))
@@ -135,7 +143,7 @@ def test_rows_that_sqlite_copies_are_those_written_singly(schema: str, tmp_path:
 
 def test_every_copied_call_launches_its_own_copy_of_the_work(tmp_path: Path) -> None:
     simulation = simulate([PROGRAM])
-    repetition = repetition_of(simulation, 4, 2)
+    repetition = repetition_of(simulation, 4, STEPS)
     kinds = frozenset({TraceKind.CUDA})
     plan = RecordingPlan(schema="3.25", kinds=kinds, repetition=repetition, footprint=Footprint(1, 1, 1))
 
@@ -189,3 +197,24 @@ def test_what_happens_once_is_not_copied_and_the_session_is_as_long_as_all(tmp_p
     assert row.truth.collectives == lone.truth.collectives
     assert row.truth.recoverable == lone.truth.recoverable
     assert [gemm.count for gemm in row.truth.gemms] == [4 * gemm.count for gemm in lone.truth.gemms]
+
+
+@pytest.mark.parametrize(
+    ("spelling", "markers"),
+    [
+        ("megatron-bridge", ["training_step_0", "training_step_1", "training_step_2", "training_step_3"]),
+        ("lightning", ["[pl][profile]run_training_batch"] * 4),
+        ("deepspeed", [None] * 4),
+    ],
+)
+def test_markers_count_on_where_they_are_numbered(spelling: str, markers: list[str | None], tmp_path: Path) -> None:
+    generated = generate(
+        Request(scenario=find_scenario("healthy"), rank_count=1, step_count=2, spelling=spelling, recording_count=2)
+    )
+    [path, _] = write(generated, tmp_path)
+
+    [rank] = generated.truth.ranks
+    assert [step.marker for step in rank.steps] == markers[:-1]
+    with closing(sqlite3.connect(path)) as connection:
+        found = connection.execute("SELECT text FROM NVTX_EVENTS ORDER BY start").fetchall()
+    assert [text for (text,) in found if text in markers] == [text for text in markers if text is not None]

@@ -13,6 +13,7 @@ import pytest
 
 from nsysan.synth.export import Export
 from nsysan.synth.gpu_records import SyncType
+from nsysan.synth.payload import PayloadSchema
 from tests.nsys import find_nsys
 
 SHARED = Path(__file__).parents[3] / "shared"
@@ -26,7 +27,7 @@ OS_EXPORT = "no-cuda-invalid-utf8-2025.6"
 """The capture at hand nearest to 3.25 that recorded OS calls and scheduling."""
 NOT_IN_REAL_EXPORTS = {
     "3.7": {"NVTX_EVENTS", "GENERIC_EVENTS", "OSRT_API", "SCHED_EVENTS"},
-    "3.25": {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE"},
+    "3.25": {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "NVTX_PAYLOAD_ENUMS", "NVTX_PAYLOAD_ENUM_ENTRIES"},
 }
 """What the captures at hand did not record; of 3.7, nsys itself makes these tables in the last test."""
 NOWHERE_AT_HAND = {"CUDA_GPU_MEMORY_USAGE_EVENTS", "GPU_METRICS", "MPI_RANKS", "TARGET_INFO_GPU_METRICS"}
@@ -55,6 +56,7 @@ def write_every_table(schema: str, folder: Path) -> Path:
     export.gpu_metrics(0, ["SMs Active"]).gpu_sample(0, 0, {"SMs Active": 1})
     if schema == "3.25":
         export.cuda_device().graph(0, 1)
+        export.payload_schema(PayloadSchema.ALL_REDUCE, domain=1).payload_reductions(domain=1)
     return export.write(folder / "every-table.sqlite")
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import Activity
 from nsysan.synth import kernels
+from nsysan.synth.communicator import Purpose, whole
 from nsysan.synth.counters import METRICS, SAMPLE_NS, Counters
 from nsysan.synth.gemm import GemmShape
 from nsysan.synth.memory import Footprint, MemoryEvent, memory_events, memory_truth
@@ -111,7 +112,13 @@ def test_counters_on_paper() -> None:
 
 def test_a_collective_uses_the_links_while_it_transfers_and_few_multiprocessors_all_the_time() -> None:
     # 2 ranks: 2 (n - 1) / n = 1; 9 MB in 40 us are 225 GB/s, half of 450; it waits for the first 60 us
-    meeting = Rendezvous("a", Collective.ALL_REDUCE, 2, 9_000_000, 40_000)
+    meeting = Rendezvous(
+        key="a",
+        collective=Collective.ALL_REDUCE,
+        communicator=whole(Purpose.DATA_PARALLEL, 2)[0],
+        size_bytes=9_000_000,
+        transfer_ns=40_000,
+    )
 
     [(_, values)] = samples_of([work(0, SAMPLE_NS, collective_kernel("nccl", meeting))])
 
