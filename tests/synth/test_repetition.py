@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nsysan.analysis.gpu_time import GpuTime
@@ -68,6 +68,7 @@ def truth_of(timeline: RankTimeline) -> RankTruth:
     return rank_truth(timeline, PLACE, [work for work in timeline.works if work.stream_id == 7])
 
 
+@settings(deadline=None)
 @given(programs(), st.integers(2, 5), st.integers(1, 20_000_000))
 def test_the_truth_of_recordings_in_a_row_is_that_of_one_long_timeline(
     program: list[Action], count: int, pause_ns: int

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nsysan.model.kernels import Collective
@@ -156,6 +156,7 @@ works = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(works, st.integers(-1_000, 1_000))
 def test_the_multiprocessors_are_as_busy_as_a_count_of_every_nanosecond_says(
     found: list[GpuWork], start_ns: int
