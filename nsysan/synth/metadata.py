@@ -27,6 +27,8 @@ class Capture:
     utc_epoch_ns: int = JOB_START_UTC_NS
     duration_ns: int | Literal["absent"] | None = None
     environment: list[tuple[str, str]] = field(default_factory=list)
+    event_types: tuple[str, ...] = ("NvtxEvents", "Cuda")
+    settings: list[tuple[str, str]] = field(default_factory=list)
     includes_blobs: bool = False
 
     def tables(self, release: Release, last_event_ns: int) -> dict[str, list[Row]]:
@@ -51,8 +53,8 @@ class Capture:
         return [(name, str(included).lower()) for name, included in added if release.is_new]
 
     def _settings(self) -> list[Row]:
-        fixed: list[Row] = [("CAPTURE_EVENT_TYPE", "NvtxEvents"), ("CAPTURE_EVENT_TYPE", "Cuda")]
-        return fixed + [("PROCESS_0:ENVIRONMENT_VARIABLE", f'{name}="{value}"') for name, value in self.environment]
+        variables = [("PROCESS_0:ENVIRONMENT_VARIABLE", f'{name}="{value}"') for name, value in self.environment]
+        return [*(("CAPTURE_EVENT_TYPE", kind) for kind in self.event_types), *self.settings, *variables]
 
 
 def _export_settings(release: Release, export_time: str) -> list[Row]:

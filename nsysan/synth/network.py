@@ -19,7 +19,7 @@ class Network:
 
     def collective_ns(self, kind: Collective, size_bytes: int, rank_count: int) -> int:
         """A collective over an array of ``size_bytes``: bytes x factor / busbw, the factor of nccl-tests."""
-        return self._ns(size_bytes * _bus_factor(kind, rank_count))
+        return self._ns(size_bytes * bus_factor(kind, rank_count))
 
     def messages_ns(self, messages: Iterable[Message]) -> int:
         """Messages that start together: as long as the rank takes that sends or receives most."""
@@ -34,7 +34,8 @@ class Network:
         return 0 if self.bus_bytes_per_s is None else round(bus_bytes / self.bus_bytes_per_s * NS_PER_S)
 
 
-def _bus_factor(kind: Collective, rank_count: int) -> float:
+def bus_factor(kind: Collective, rank_count: int) -> float:
+    """What nccl-tests multiplies the bytes of a collective with."""
     if kind is Collective.ALL_REDUCE:
         return 2 * (rank_count - 1) / rank_count
     if kind in {Collective.BROADCAST, Collective.REDUCE}:

@@ -12,8 +12,11 @@ from nsysan.synth.export import Export
 from nsysan.synth.payload import PayloadSchema
 from nsysan.synth.placement import Placement
 from nsysan.synth.program import TaskKind
+from nsysan.synth.recording_plan import RecordingPlan
 from nsysan.synth.schema import GRAPH_TRACE, Release
 from nsysan.synth.simulation import GpuWork, Range, RankTimeline, Simulation
+from nsysan.synth.system_recording import add_system_records, ask
+from nsysan.synth.trace_kind import TraceKind
 
 
 def is_recorded(kind: TaskKind, release: Release) -> bool:
@@ -34,9 +37,7 @@ class _Call(TypedDict):
     event_class: int
 
 
-def record(
-    simulation: Simulation, places: Sequence[Placement], schema: str, *, includes_blobs: bool = False
-) -> dict[str, Export]:
+def record(simulation: Simulation, places: Sequence[Placement], plan: RecordingPlan) -> dict[str, Export]:
     """The exports by file name; ranks that share a file are processes of one report.
 
     Where nsys launched the rank itself, not a launcher of all ranks, the environment it recorded is that rank's.
@@ -45,14 +46,17 @@ def record(
     exports: dict[str, Export] = {}
     ranks_in = Counter(place.file for place in places)
     for place in places:
-        export = exports.setdefault(place.file, Export(schema).host(place.host))
+        export = exports.setdefault(place.file, Export(plan.schema).host(place.host).repeat(plan.repetition))
         export.session(utc_epoch_ns=place.session.utc_epoch_ns)
+        ask(export, plan.kinds)
         if ranks_in[place.file] == 1:
             _add_environment(export, place, len(simulation.ranks))
         _add_gpu(export, place)
         timeline = simulation.ranks[place.rank]
-        _add_rank(export, place, timeline)
-        _add_ranges(export, place.pid, timeline.ranges, includes_blobs=includes_blobs)
+        _add_cuda(export, place, timeline)
+        if TraceKind.NVTX in plan.kinds:
+            _add_ranges(export, place.pid, timeline.ranges, includes_blobs=plan.includes_blobs)
+        add_system_records(export, place, timeline, plan)
     return exports
 
 
@@ -68,12 +72,11 @@ def _add_gpu(export: Export, place: Placement) -> None:
         export.cuda_device(pid=place.pid, device_id=place.device_id, gpu_id=place.gpu_id, uuid=place.uuid)
 
 
-def _add_rank(export: Export, place: Placement, timeline: RankTimeline) -> None:
-    pid = place.pid
+def _add_cuda(export: Export, place: Placement, timeline: RankTimeline) -> None:
     for work in timeline.works:
         _add_work(export, place, work)
     for call in timeline.calls:
-        where = _Call(pid=pid, correlation=call.correlation_id, event_class=int(call.is_driver))
+        where = _Call(pid=place.pid, correlation=call.correlation_id, event_class=int(call.is_driver))
         export.call(call.start_ns, call.end_ns, call.name, **where)
 
 

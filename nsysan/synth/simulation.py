@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import TypeVar
 
 from nsysan.synth.communicator import Communicator
@@ -55,6 +56,25 @@ class Range:
     payload: Payload | None = None
 
 
+class SyncKind(Enum):
+    """What a call does about waiting: of an event, it records it or lets a stream wait; or the thread waits itself."""
+
+    RECORD_EVENT = "record event"
+    WAIT_EVENT = "wait event"
+    STREAM = "stream"
+    DEVICE = "device"
+
+
+@dataclass(frozen=True, slots=True)
+class Synchronization:
+    """A call about waiting: the stream it names (None: all of them), and the event (None: no event)."""
+
+    call: Call
+    kind: SyncKind
+    stream_id: int | None = None
+    event_id: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class RankTimeline:
     """One rank: its host thread (calls and other spans in order, none overlapping) and its GPU's work."""
@@ -63,6 +83,7 @@ class RankTimeline:
     spans: tuple[Span, ...]
     ranges: tuple[Range, ...]
     works: tuple[GpuWork, ...]
+    synchronizations: tuple[Synchronization, ...]
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -78,6 +99,7 @@ class RankTimeline:
             tuple(_later(span, delay_ns) for span in self.spans),
             tuple(_later(found, delay_ns) for found in self.ranges),
             tuple(replace(_later(work, delay_ns), call=_later(work.call, delay_ns)) for work in self.works),
+            tuple(replace(found, call=_later(found.call, delay_ns)) for found in self.synchronizations),
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nsysan.synth.domains import DEFAULT_DOMAIN, XLA_DOMAIN
+from nsysan.synth.numbering import Numbering
 
 _LOADER = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 _OPTIMIZER = "Optimizer.step#AdamW.step"
@@ -24,6 +25,11 @@ class Spelling:
     def step_text(self, number: int) -> str | None:
         """The text of a step's marker."""
         return None if self.step is None else self.step.replace("{}", str(number))
+
+    def numbering(self, step_count: int) -> Numbering:
+        """How the markers of ``step_count`` steps are numbered, if they are."""
+        prefix, number, _ = (self.step or "").partition("{}")
+        return Numbering(prefix=prefix, count=step_count if number else 0)
 
 
 SPELLINGS = {

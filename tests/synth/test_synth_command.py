@@ -64,6 +64,31 @@ def test_sessions_begin_apart(tmp_path: Path) -> None:
     assert ranks[0].session_start_ns != ranks[1].session_start_ns
 
 
+def test_kinds_of_records_and_recordings_in_a_row(tmp_path: Path) -> None:
+    small = ("healthy", "-o", str(tmp_path), "--ranks", "1", "--steps", "2")
+
+    result = synth(*small, "--trace", "cuda,osrt,sched", "--repeat", "3")
+
+    truth = decode_truth(Path(result.output.splitlines()[-1]).read_bytes())
+    assert (truth.recording_count, truth.ranks[0].system is not None) == (3, True)
+    assert [step.marker for step in truth.ranks[0].steps] == [f"step {number}" for number in range(5)]
+    with closing(sqlite3.connect(tmp_path / "healthy.sqlite")) as connection:
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    assert {"OSRT_API", "SCHED_EVENTS"} <= tables
+    assert "NVTX_EVENTS" not in tables
+
+
+def test_a_word_that_names_no_kind_is_refused_and_so_are_no_recordings(tmp_path: Path) -> None:
+    unknown = synth("healthy", "-o", str(tmp_path), "--trace", "cuda,\x1b[2J")
+
+    assert isinstance(unknown.exception, UsageError)
+    assert "There is no kind of record" in unknown.exception.message
+    assert "\x1b" not in unknown.exception.message
+    assert "osrt" in str(unknown.exception.hint)
+    assert synth("healthy", "--repeat", "0").exit_code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_kineto_is_a_file_of_each_rank_that_may_be_replaced(tmp_path: Path) -> None:
     small = ("healthy", "-o", str(tmp_path), "--ranks", "2", "--steps", "2", "--format", "kineto")
     names = ["healthy-rank0.pt.trace.json", "healthy-rank1.pt.trace.json", "healthy.truth.json"]
