@@ -194,12 +194,3 @@ def test_a_hostile_name_is_spelt_out(tmp_path: Path) -> None:
 
     assert "\\x1b[31mred\\u202e.sqlite" in error.message
     assert "\x1b" not in str(error)
-
-
-def test_a_pipe_among_the_tables_of_a_folder_is_not_waited_for(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow", reason="needs the extra parquet")
-    os.mkfifo(tmp_path / "CUPTI_ACTIVITY_KIND_KERNEL.parquet")
-    os.mkfifo(tmp_path / "StringIds.parquet")
-    (tmp_path / "META_DATA_EXPORT.parquet").write_bytes(b"PAR1")
-
-    assert refusal(tmp_path).exit_code == 2
