@@ -113,12 +113,12 @@ def _complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int
         (("--gpu", "7"), "There is no GPU '7' in this run.", "GPUs here: gpu0 (unnamed)."),
         (
             ("--range", "epoch"),
-            "step.sqlite holds no NVTX range 'epoch'.",
+            "step.sqlite holds no range 'epoch'.",
             "Most frequent ranges here, with their number: loop (1).",
         ),
         (
             ("--range", "loop/1"),
-            "step.sqlite holds no NVTX range 'loop/1'.",
+            "step.sqlite holds no range 'loop/1'.",
             "Most frequent ranges here, with their number: loop (1).",
         ),
         (("--range", "loop", "--to", "1"), "--range gives both ends of the window", "Leave out"),

@@ -17,6 +17,7 @@ RECORD_AGAIN = "Copy the file again; where that changes nothing, record again an
 
 _BEGIN = re.compile(rb"\s*\{")
 _FIRST_KEYS = re.compile(rb'"(?:schemaVersion|traceEvents)"\s*:')
+_PACKED_NAME, _PLAIN_NAME = ".json.gz", ".trace.json"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _HEAD_BYTES = 4096
 _FREE_BYTES = 64 << 20
@@ -26,11 +27,16 @@ _HIGHEST_RATIO = 200
 ReadBytes = Callable[[int], bytes]
 
 
-def begins_like_a_trace(head: bytes) -> bool:
-    """Whether a file that begins so is a JSON object with the first keys of a Kineto trace, gzip-compressed or not."""
-    text = _inflated(head) if head.startswith(GZIP_MAGIC) else head
-    text = text.removeprefix(_BYTE_ORDER_MARK)
-    return _BEGIN.match(text) is not None and _FIRST_KEYS.search(text) is not None
+def begins_like_a_trace(head: bytes, name: str) -> bool:
+    """Whether a file that begins so is a JSON object with the first keys of a Kineto trace, gzip-compressed or not.
+
+    One that was cut before these keys is known by its name, so that it can be called what it is.
+    """
+    is_packed = head.startswith(GZIP_MAGIC)
+    text = (_inflated(head) if is_packed else head).removeprefix(_BYTE_ORDER_MARK)
+    is_object = _BEGIN.match(text) is not None
+    is_named_so = name.lower().endswith(_PACKED_NAME if is_packed else _PLAIN_NAME)
+    return (is_object and _FIRST_KEYS.search(text) is not None) or (is_named_so and (is_object or not text))
 
 
 @contextmanager
