@@ -69,6 +69,7 @@ def test_a_file_that_is_something_else(tmp_path: Path, name: str) -> None:
     assert names_in(tmp_path) == [name]
 
 
+# M21
 @pytest.mark.parametrize(("name", "content"), [("a.qdstrm", b"\1\2\3\4"), ("renamed.nsys-rep", RAW_STREAM)])
 def test_a_raw_stream_says_how_to_import_it(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)

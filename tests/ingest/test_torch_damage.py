@@ -56,6 +56,7 @@ def test_gzip_cut_off_anywhere(tmp_path: Path, name: str) -> None:
     ],
 )
 def test_what_is_no_trace(tmp_path: Path, rest: bytes, complaint: str) -> None:
+    """M16: a million levels of nesting among it."""
     path = tmp_path / "rank0.pt.trace.json"
     path.write_bytes(PREFIX + rest)
 
@@ -72,10 +73,23 @@ def test_json_without_events(tmp_path: Path) -> None:
 
 
 def test_of_equal_keys_the_last_counts_as_everywhere_in_json(tmp_path: Path) -> None:
+    """M16."""
     path = tmp_path / "rank0.pt.trace.json"
     path.write_text(as_json(kernel(5, 1), kernel(7, 1)).replace('"ts": 7', '"ts": 99, "ts": 8'))
 
     assert rows(read(path).kernels, "start_ns") == [(0,), (3_000,)]
+
+
+@pytest.mark.parametrize("odd", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
+def test_what_is_no_number_is_no_time(tmp_path: Path, odd: str) -> None:
+    """M16."""
+    path = tmp_path / "rank0.pt.trace.json"
+    path.write_text(as_json(kernel(5, 1), kernel(7, 1)).replace('"ts": 7', f'"ts": {odd}'))
+
+    trace = read(path)
+
+    assert rows(trace.kernels, "start_ns") == [(0,)]
+    assert trace.unreadable_records == {"kernel": 1}
 
 
 def test_numbers_of_more_digits_than_python_converts(tmp_path: Path) -> None:
