@@ -479,6 +479,23 @@ def test_an_end_from_outside_leaves_nothing_behind(
     assert [path.name for path in Path().iterdir()] == ["step.sqlite"]
 
 
+def test_a_hangup_that_is_ignored_stays_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As under nohup."""
+    _report()
+    replace = Path.replace
+    previous = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    def hang_up_and_replace(path: Path, target: Path) -> Path:
+        signal.raise_signal(signal.SIGHUP)
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", hang_up_and_replace)
+    try:
+        assert main(["analyze", "step.sqlite"]) == 0
+    finally:
+        signal.signal(signal.SIGHUP, previous)
+
+
 def test_the_command_alone_says_what_it_can_do(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert main(["--help"]) == 0

@@ -108,7 +108,7 @@ def run(
     OSError where it cannot be started.
     """
     with _started(command, folder, variables or {}) as process:
-        watch = Watch(patience, _progress(process, folder))
+        watch = Watch(patience, Progress(time.monotonic(), written_bytes=0, cpu_s=0.0))
         while True:
             try:
                 stdout, stderr = process.communicate(timeout=min(_POLL_S, patience / 4 or _POLL_S))
@@ -160,7 +160,8 @@ def _signals_held() -> Iterator[None]:
         yield
     finally:
         for ending, handler in previous.items():
-            signal.signal(ending, handler)
+            # None: it was not set from Python
+            signal.signal(ending, signal.SIG_DFL if handler is None else handler)
         for number in met[:1]:
             signal.raise_signal(number)
 
