@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import contextlib
 import os
 import random
 import re
@@ -82,31 +83,42 @@ def main() -> int:
         if options.only is not None:
             print(run_case(folder, options.seed, options.only))
             return 0
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         outcomes, failures = supervise(folder, options.seed, 60 * options.minutes)
-    print_table(outcomes, failures, options.minutes)
+    print_table(outcomes, failures, _spent_s() / 60)
     return 1 if failures else 0
 
 
 def supervise(folder: Path, seed: int, cpu_s: float) -> tuple[collections.Counter[str], list[str]]:
-    """How often each outcome was met, and what failed, until the CPU time is spent."""
+    """How often each outcome was met, and what failed, until the CPU time is spent or somebody asks for the end."""
     outcomes: collections.Counter[str] = collections.Counter()
     failures: list[str] = []
-    number = 0
-    while (left_s := cpu_s - _spent_s()) > 0:
-        command = [sys.executable, __file__, "--worker", str(folder), "--seed", str(seed)]
-        with subprocess.Popen(
-            [*command, "--first", str(number), "--cpu-s", str(left_s)], stdout=subprocess.PIPE, bufsize=0
-        ) as worker:
+    command = [sys.executable, __file__, "--worker", str(folder), "--seed", str(seed)]
+    with contextlib.suppress(KeyboardInterrupt):
+        while (left_s := cpu_s - _spent_s()) > 0:
+            number = outcomes.total() + sum("the process" in failure for failure in failures)
+            last = _run_worker([*command, "--first", str(number), "--cpu-s", str(left_s)], (outcomes, failures))
+            if last is not None:
+                failures.append(last)
+    return outcomes, failures
+
+
+def _run_worker(command: list[str], found: tuple[collections.Counter[str], list[str]]) -> str | None:
+    """How the worker failed, None where its time was over."""
+    outcomes, failures = found
+    number = int(command[command.index("--first") + 1])
+    with subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=0) as worker:
+        try:
             for outcome in _lines(worker):
                 outcomes[outcome.partition(" | ")[0]] += 1
                 if "FAILURE" in outcome:
                     failures.append(f"case {number}: {outcome}")
                 number += 1
             end = _end_of(worker)
-        if end is not None:
-            failures.append(f"case {number}: the process {end}")
-            number += 1
-    return outcomes, failures
+        except KeyboardInterrupt:
+            worker.kill()
+            raise
+    return None if end is None else f"case {number}: the process {end}"
 
 
 def _spent_s() -> float:
@@ -261,7 +273,7 @@ def _change(connection: sqlite3.Connection, table: str, column: str, chance: ran
 
 def print_table(outcomes: collections.Counter[str], failures: list[str], minutes: float) -> None:
     """One line for each form, damage and outcome, then the failures."""
-    print(f"{outcomes.total():,} cases in {minutes:g} CPU minutes, {len(failures)} failures")
+    print(f"{outcomes.total():,} cases in {minutes:.1f} CPU minutes, {len(failures)} failures")
     for outcome, count in sorted(outcomes.items()):
         print(f"{count:>8,}  {outcome}")
     for failure in failures:
