@@ -127,7 +127,8 @@ class GpuTime:
 
 _GPU_WORK = Recapture(
     nsys="Record CUDA activity: nsys profile -t cuda,nvtx ...",
-    torch="Record GPU activity: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], ...).",
+    torch="Record GPU activity with torch.profiler: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], "
+    "schedule=schedule(...)); the whole call: nsysan record-help --profiler torch",
 )
 
 

@@ -19,7 +19,7 @@ from nsysan.model.units import format_timestamp
 LISTED_NAMES = 12
 _RANGES = Recapture(
     nsys="Record with -t cuda,nvtx.",
-    torch="Record with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], ...).",
+    torch="Record with torch.profiler: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], ...).",
 )
 _RANGE_SPELLING = re.compile(r"(?P<name>.*?)(?:@(?P<domain>[^/@]*))?(?:/(?P<index>\d+))?", re.DOTALL)
 
