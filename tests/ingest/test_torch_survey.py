@@ -8,6 +8,7 @@ import pytest
 
 from nsysan.ingest.reading import ReadOptions, read_trace, survey_report
 from nsysan.model.contents import Communicators, Contents, TableRows
+from nsysan.model.errors import InputError
 from nsysan.model.trace import ProcessGroup
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.report.contents_text import render_contents
@@ -152,8 +153,19 @@ def test_a_trace_merged_of_several_ranks_is_refused(tmp_path: Path, events: list
     path = written(tmp_path, kernel(5, 1), *events, distributedInfo={"rank": 0})
 
     for read in (read_trace, survey_report):
-        with pytest.raises(Exception, match="was merged of several ranks: it holds the events of several processes"):
+        with pytest.raises(InputError, match="was merged of several ranks: it holds the events of several processes"):
             read(path, ReadOptions())
+
+
+def test_two_ranks_in_one_header_are_refused_and_one_told_twice_is_one(tmp_path: Path) -> None:
+    path = written(tmp_path, kernel(5, 1), distributedInfo={"rank": 0})
+    once = path.read_text()
+    path.write_text(once.replace('"traceEvents"', '"distributedInfo": {"rank": 0}, "traceEvents"'))
+    assert read_trace(path, ReadOptions()).rank == 0
+    path.write_text(once.replace('"traceEvents"', '"distributedInfo": {"rank": 1}, "traceEvents"'))
+
+    with pytest.raises(InputError, match="was merged of several ranks: it holds several distributedInfo"):
+        read_trace(path, ReadOptions())
 
 
 def test_a_stray_event_of_another_process_is_no_second_rank(tmp_path: Path) -> None:

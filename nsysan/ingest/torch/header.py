@@ -11,7 +11,8 @@ _LARGEST_COUNT = 1 << 62
 _EARLIEST_EPOCH_NS = 10**18
 """2001: older traces count from 1970 themselves, newer ones from a base a few months back."""
 
-KEYS = frozenset({"deviceProperties", "distributedInfo", "baseTimeNanoseconds"})
+JOB_KEY = "distributedInfo"
+KEYS = frozenset({"deviceProperties", JOB_KEY, "baseTimeNanoseconds"})
 """What is read beside the events."""
 
 
@@ -35,7 +36,7 @@ class Header:
 
 def read_header(members: Mapping[str, object]) -> Header:
     """The header in the members of the trace; what is of another type than Kineto writes counts as not told."""
-    distributed = members.get("distributedInfo")
+    distributed = members.get(JOB_KEY)
     job = distributed if isinstance(distributed, dict) else {}
     return Header(
         gpus=_gpus(members.get("deviceProperties")),

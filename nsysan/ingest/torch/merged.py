@@ -20,10 +20,15 @@ def refuse_merged(events: Events, shown_name: str) -> None:
     Calls and ranges are looked at apart: some releases name a process by two numbers, one in each.
     """
     if len(events.labelled_pids) > 1 or _is_shared(events.calls) or _is_shared(events.ranges):
-        raise InputError(
-            f"{shown_name} was merged of several ranks: it holds the events of several processes.",
-            "Give the traces as the profiler wrote them, one file a rank; together they become one run.",
-        )
+        raise merged(shown_name, "the events of several processes")
+
+
+def merged(shown_name: str, holds: str) -> InputError:
+    """The error to raise for a trace that holds what only several ranks can have."""
+    return InputError(
+        f"{shown_name} was merged of several ranks: it holds {holds}.",
+        "Give the traces as the profiler wrote them, one file a rank; together they become one run.",
+    )
 
 
 def _is_shared(rows: Rows) -> bool:

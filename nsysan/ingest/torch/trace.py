@@ -10,9 +10,9 @@ import numpy as np
 from nsysan.ingest.fingerprint import fingerprint_of
 from nsysan.ingest.reader import Candidate, ReadOptions
 from nsysan.ingest.torch.events import DOMAIN_NAMES, Events
-from nsysan.ingest.torch.header import KEYS, Header, read_header
+from nsysan.ingest.torch.header import JOB_KEY, KEYS, Header, read_header
 from nsysan.ingest.torch.json_stream import JsonStream
-from nsysan.ingest.torch.merged import refuse_merged
+from nsysan.ingest.torch.merged import merged, refuse_merged
 from nsysan.ingest.torch.opening import RECORD_AGAIN, opened
 from nsysan.ingest.torch.questions import Recorded
 from nsysan.ingest.torch.rows import Rows
@@ -90,6 +90,8 @@ def _read_members(stream: JsonStream, events: Events, shown_name: str) -> Header
     for key in stream.members():
         if key != _EVENTS:
             value = stream.value()
+            if key == JOB_KEY and members.get(key, value) != value:
+                raise merged(shown_name, f"several {JOB_KEY}")
             members |= {key: value} if key in KEYS else {}
             continue
         if has_events or stream.peek() not in {"[", ""}:
