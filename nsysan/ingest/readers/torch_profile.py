@@ -14,7 +14,7 @@ _ID = "torch_profile"
 
 
 def _recognise(candidate: Candidate) -> bool:
-    return begins_like_a_trace(candidate.head, candidate.path.name)
+    return begins_like_a_trace(candidate.head)
 
 
 def _recorded(candidate: Candidate, options: ReadOptions) -> Recorded:

@@ -27,16 +27,17 @@ _HIGHEST_RATIO = 200
 ReadBytes = Callable[[int], bytes]
 
 
-def begins_like_a_trace(head: bytes, name: str) -> bool:
-    """Whether a file that begins so is a JSON object with the first keys of a Kineto trace, gzip-compressed or not.
+def begins_like_a_trace(head: bytes) -> bool:
+    """Whether a file that begins so is a JSON object with the first keys of a Kineto trace, gzip-compressed or not."""
+    text = _text(head)
+    return _BEGIN.match(text) is not None and _FIRST_KEYS.search(text) is not None
 
-    One that was cut before these keys is known by its name, so that it can be called what it is.
-    """
-    is_packed = head.startswith(GZIP_MAGIC)
-    text = (_inflated(head) if is_packed else head).removeprefix(_BYTE_ORDER_MARK)
-    is_object = _BEGIN.match(text) is not None
-    is_named_so = name.lower().endswith(_PACKED_NAME if is_packed else _PLAIN_NAME)
-    return (is_object and _FIRST_KEYS.search(text) is not None) or (is_named_so and (is_object or not text))
+
+def is_cut_before_its_keys(content: bytes, name: str) -> bool:
+    """Whether a file with just this content, and the name of a trace, ends before anything tells what it is."""
+    is_named_so = name.lower().endswith(_PACKED_NAME if content.startswith(GZIP_MAGIC) else _PLAIN_NAME)
+    text = _text(content)
+    return is_named_so and (not text or _BEGIN.match(text) is not None) and b"}" not in text
 
 
 @contextmanager
@@ -49,6 +50,10 @@ def opened(path: Path, shown_name: str) -> Iterator[ReadBytes]:
         compressed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
         file.seek(0)
         yield _decompressing(file, shown_name) if compressed else file.read
+
+
+def _text(head: bytes) -> bytes:
+    return (_inflated(head) if head.startswith(GZIP_MAGIC) else head).removeprefix(_BYTE_ORDER_MARK)
 
 
 def _inflated(head: bytes) -> bytes:
