@@ -37,6 +37,15 @@ from nsysan.model.units import NS_PER_MS
     type=click.FloatRange(min=0, max=10_000),
     help="Let sessions begin apart, on clocks up to so wrong.",
 )
+@click.option(
+    "--nvtx",
+    "spelling",
+    default="pytorch",
+    show_default=True,
+    type=click.Choice(["pytorch", "lightning", "megatron-bridge", "deepspeed", "jax"]),
+    help="Whose ranges are around steps.",
+)
+@click.option("--include-blobs", "includes_blobs", is_flag=True, help="With the payloads of NCCL's ranges.")
 @click.option("--list", "list_only", is_flag=True, help="List the scenarios.")
 def synth_command(  # noqa: PLR0913 -- one parameter an option
     *,
@@ -50,6 +59,8 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
     layout: str,
     omitted_ranks: tuple[int, ...],
     clock_error_ms: float | None,
+    spelling: str,
+    includes_blobs: bool,
     list_only: bool,
 ) -> None:
     """Write the traces of a simulated training job as Nsight Systems would export them, and their truth beside them.
@@ -78,6 +89,8 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
         omitted_ranks=frozenset(omitted_ranks),
         clock_error_ns=None if clock_error_ms is None else round(clock_error_ms * NS_PER_MS),
         file_format=FileFormat(file_format),
+        spelling=spelling,
+        includes_blobs=includes_blobs,
     )
     for path in write(generate(request), folder):
         click.echo(str(path))

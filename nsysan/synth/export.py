@@ -12,6 +12,7 @@ from typing import Literal
 from nsysan.synth import schema
 from nsysan.synth.database import Row, write_database
 from nsysan.synth.metadata import VM_GLOBAL_ID, Capture
+from nsysan.synth.payload import REDUCTION_BYTES, REDUCTION_ENUM_ID, REDUCTIONS, PayloadSchema
 from nsysan.synth.schema import RELEASES
 
 _TIMED = (
@@ -211,11 +212,34 @@ class Export:
         domain: int = 0,
         registered: bool = False,
         event_type: int = 59,
+        payload: bytes | None = None,
     ) -> Export:
-        """An NVTX event; a ``registered`` text is stored as a string id, as nvtxDomainRegisterString makes nsys do."""
+        """An NVTX event; a ``registered`` text is stored as a string id, as nvtxDomainRegisterString makes nsys do.
+
+        ``payload`` is a binary one (schema 3.25), as ``Payload.blob`` makes it.
+        """
+        if payload is not None and not self.release.is_new:
+            raise ValueError(f"schema {self.release.schema} has no payloads")
+        self._capture.includes_blobs |= payload is not None
         inline, text_id = (None, self._string_id(text)) if registered else (text, None)
         row = (start_ns, end_ns, event_type, inline, self._thread(pid, tid), text_id, domain)
-        self._rows[schema.NVTX_EVENTS].append(row)
+        self._rows[schema.NVTX_EVENTS].append((*row, payload) if self.release.is_new else row)
+        return self
+
+    def payload_schema(self, described: PayloadSchema, *, domain: int) -> Export:
+        """How the payloads of one structure are laid out, as a process registered it (schema 3.25)."""
+        entries = described.entries
+        self._append(schema.PAYLOAD_SCHEMAS, (domain, described.id, len(entries), described.layout.size))
+        for index, ((kind, name), offset) in enumerate(zip(entries, described.offsets, strict=True)):
+            self._append(schema.PAYLOAD_ENTRIES, (domain, described.id, index, kind, name, offset or None))
+        return self
+
+    def payload_reductions(self, *, domain: int) -> Export:
+        """What the numbers of reduction operations mean, likewise."""
+        counted = (len(REDUCTIONS), REDUCTION_BYTES)
+        self._append(schema.PAYLOAD_ENUMS, (domain, REDUCTION_ENUM_ID, *counted))
+        for index, (name, value) in enumerate(REDUCTIONS.items()):
+            self._append(schema.PAYLOAD_ENUM_ENTRIES, (domain, REDUCTION_ENUM_ID, index, name, value))
         return self
 
     def nvtx_domain(self, domain_id: int, name: str, *, pid: int = 100) -> Export:

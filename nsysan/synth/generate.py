@@ -7,27 +7,21 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from nsysan.model.errors import UsageError
+from nsysan.synth.collective_truth import collective_truths
 from nsysan.synth.engine import simulate
 from nsysan.synth.export import Export
+from nsysan.synth.job import Job
 from nsysan.synth.kineto import KinetoTrace, kineto_traces
-from nsysan.synth.knobs import STRAGGLER_RANK, Knobs
+from nsysan.synth.knobs import Knobs
 from nsysan.synth.placement import Layout, Placement, placements
 from nsysan.synth.recording import is_recorded, record
 from nsysan.synth.scenario import Scenario
 from nsysan.synth.schema import RELEASES
 from nsysan.synth.session import session_of
 from nsysan.synth.simulation import Simulation
+from nsysan.synth.spelling import SPELLINGS
 from nsysan.synth.step import mean_step_ns
-from nsysan.synth.transformer import Job
-from nsysan.synth.truth import (
-    SYNTHESIZED_BY,
-    RankTruth,
-    Recoverable,
-    Truth,
-    collective_truth,
-    gemm_truths,
-    rank_truth,
-)
+from nsysan.synth.truth import SYNTHESIZED_BY, RankTruth, Recoverable, Truth, gemm_truths, rank_truth
 
 LEAST_STEP_COUNT = 2
 
@@ -47,7 +41,9 @@ class Request:
     """Which job to simulate, and how to record it; ``schema`` and ``layout`` are those of SQLite files.
 
     Of ``omitted_ranks`` there is no file. With a ``clock_error_ns`` every rank's session begins at a time of its own,
-    which the clock of its host tells with an error up to that; None: all begin with the job.
+    which the clock of its host tells with an error up to that; None: all begin with the job. One that
+    ``includes_blobs`` has the payloads of NCCL's ranges and begins before its communicators are made. ``spelling`` is
+    the framework whose NVTX ranges are around steps and phases, of ``SPELLINGS``.
     """
 
     scenario: Scenario
@@ -59,6 +55,8 @@ class Request:
     omitted_ranks: frozenset[int] = frozenset()
     clock_error_ns: int | None = None
     file_format: FileFormat = FileFormat.SQLITE
+    includes_blobs: bool = False
+    spelling: str = "pytorch"
 
     @property
     def name(self) -> str:
@@ -102,7 +100,8 @@ def generate(request: Request) -> Generated:
     if request.file_format is FileFormat.KINETO:
         exports = kineto_traces(recorded, everywhere)
         return Generated(request.name, {file: exports[file] for file in truth.files}, truth)
-    return Generated(request.name, record(recorded, places, request.schema), truth)
+    written = record(recorded, places, request.schema, includes_blobs=request.includes_blobs)
+    return Generated(request.name, written, truth)
 
 
 def _on_session_clocks(simulation: Simulation, places: Sequence[Placement]) -> Simulation:
@@ -121,10 +120,10 @@ def _truth(request: Request, simulation: Simulation, ranks: tuple[RankTruth, ...
         files=tuple(dict.fromkeys(rank.file for rank in ranks)),
         cause=scenario.cause,
         bottleneck_class=scenario.bottleneck_class,
-        slow_rank=None if scenario.knobs.straggler is None else STRAGGLER_RANK,
+        slow_rank=scenario.knobs.slow_rank,
         recoverable=_recoverable(request, simulation),
         ranks=ranks,
-        collectives=tuple(map(collective_truth, simulation.collectives)),
+        collectives=collective_truths(simulation),
         gemms=gemm_truths(simulation),
     )
 
@@ -147,6 +146,11 @@ def _check(request: Request) -> None:
             f"{scenario.name} records CUDA graphs as a whole, where PyTorch's profiler records each kernel in them.",
             "Write it with --format sqlite.",
         )
+    if request.includes_blobs and (request.file_format is FileFormat.KINETO or not RELEASES[request.schema].is_new):
+        raise UsageError(
+            "Only exports of schema 3.25 hold payloads of NVTX ranges.",
+            "Leave --include-blobs out, or write --format sqlite with --schema 3.25.",
+        )
     if request.step_count < LEAST_STEP_COUNT:
         raise UsageError("A step ends where the next begins, so there must be two.", "Give --steps 2 or more.")
 
@@ -159,7 +163,16 @@ def _check_files(request: Request) -> None:
 
 
 def _simulate(request: Request, knobs: Knobs) -> Simulation:
-    job = Job(knobs=knobs, rank_count=request.rank_count, step_count=request.step_count, seed=request.seed)
+    device_ids = tuple(place.device_id for place in request.placements()) if request.includes_blobs else ()
+    job = Job(
+        knobs=knobs,
+        rank_count=request.rank_count,
+        step_count=request.step_count,
+        seed=request.seed,
+        parallelism=request.scenario.parallelism,
+        spelling=SPELLINGS[request.spelling],
+        device_ids=device_ids,
+    )
     return simulate(job.programs())
 
 

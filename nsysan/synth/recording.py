@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from nsysan.model.copies import CopyKind, MemoryKind
+from nsysan.synth.domains import DOMAIN_NAMES, NCCL_DOMAIN
 from nsysan.synth.export import Export
+from nsysan.synth.payload import PayloadSchema
 from nsysan.synth.placement import Placement
 from nsysan.synth.program import TaskKind
 from nsysan.synth.schema import GRAPH_TRACE, Release
-from nsysan.synth.simulation import GpuWork, RankTimeline, Simulation
-from nsysan.synth.transformer import NCCL_DOMAIN
+from nsysan.synth.simulation import GpuWork, Range, RankTimeline, Simulation
 
 
 def is_recorded(kind: TaskKind, release: Release) -> bool:
@@ -33,10 +34,13 @@ class _Call(TypedDict):
     event_class: int
 
 
-def record(simulation: Simulation, places: Sequence[Placement], schema: str) -> dict[str, Export]:
+def record(
+    simulation: Simulation, places: Sequence[Placement], schema: str, *, includes_blobs: bool = False
+) -> dict[str, Export]:
     """The exports by file name; ranks that share a file are processes of one report.
 
     Where nsys launched the rank itself, not a launcher of all ranks, the environment it recorded is that rank's.
+    Payloads of NVTX ranges are there if the export ``includes_blobs``, which schema 3.7 cannot.
     """
     exports: dict[str, Export] = {}
     ranks_in = Counter(place.file for place in places)
@@ -46,7 +50,9 @@ def record(simulation: Simulation, places: Sequence[Placement], schema: str) -> 
         if ranks_in[place.file] == 1:
             _add_environment(export, place, len(simulation.ranks))
         _add_gpu(export, place)
-        _add_rank(export, place, simulation.ranks[place.rank])
+        timeline = simulation.ranks[place.rank]
+        _add_rank(export, place, timeline)
+        _add_ranges(export, place.pid, timeline.ranges, includes_blobs=includes_blobs)
     return exports
 
 
@@ -69,10 +75,32 @@ def _add_rank(export: Export, place: Placement, timeline: RankTimeline) -> None:
     for call in timeline.calls:
         where = _Call(pid=pid, correlation=call.correlation_id, event_class=int(call.is_driver))
         export.call(call.start_ns, call.end_ns, call.name, **where)
-    export.nvtx_domain(NCCL_DOMAIN, "NCCL", pid=pid)
-    for found in timeline.ranges:
-        registered = found.domain_id == NCCL_DOMAIN
-        export.nvtx(found.start_ns, found.end_ns, found.text, pid=pid, domain=found.domain_id, registered=registered)
+
+
+def _add_ranges(export: Export, pid: int, ranges: Sequence[Range], *, includes_blobs: bool) -> None:
+    used = {NCCL_DOMAIN} | {found.domain_id for found in ranges}
+    for domain_id, name in DOMAIN_NAMES.items():
+        if domain_id in used:
+            export.nvtx_domain(domain_id, name, pid=pid)
+    if export.release.is_new:
+        _add_schemas(export, ranges)
+    for found in ranges:
+        if found.text is not None:
+            domain_id = found.domain_id
+            blob = found.payload.blob(domain_id) if includes_blobs and found.payload is not None else None
+            registered = domain_id == NCCL_DOMAIN
+            span = (found.start_ns, found.end_ns, found.text)
+            export.nvtx(*span, pid=pid, domain=domain_id, registered=registered, payload=blob)
+
+
+def _add_schemas(export: Export, ranges: Sequence[Range]) -> None:
+    """Those that the process has registered, with blobs or without: NCCL does so when it first uses one."""
+    used = {found.payload.schema for found in ranges if found.payload is not None}
+    for schema in PayloadSchema:
+        if schema in used:
+            export.payload_schema(schema, domain=NCCL_DOMAIN)
+    if used:
+        export.payload_reductions(domain=NCCL_DOMAIN)
 
 
 def _add_work(export: Export, place: Placement, work: GpuWork) -> None:

@@ -14,6 +14,10 @@ MEMSET = "CUPTI_ACTIVITY_KIND_MEMSET"
 GRAPH_TRACE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
 RUNTIME = "CUPTI_ACTIVITY_KIND_RUNTIME"
 NVTX_EVENTS = "NVTX_EVENTS"
+PAYLOAD_SCHEMAS = "NVTX_PAYLOAD_SCHEMAS"
+PAYLOAD_ENTRIES = "NVTX_PAYLOAD_SCHEMA_ENTRIES"
+PAYLOAD_ENUMS = "NVTX_PAYLOAD_ENUMS"
+PAYLOAD_ENUM_ENTRIES = "NVTX_PAYLOAD_ENUM_ENTRIES"
 PROFILER_OVERHEAD = "PROFILER_OVERHEAD"
 GPU = "TARGET_INFO_GPU"
 CUDA_DEVICE = "TARGET_INFO_CUDA_DEVICE"
@@ -51,6 +55,10 @@ _TABLES = {
     NVTX_EVENTS: """start! end eventType! rangeId category color text:TEXT globalTid endGlobalTid textId domainId
         uint64Value int64Value doubleValue:REAL uint32Value int32Value floatValue:REAL jsonTextId jsonText:TEXT
         +binaryData:TEXT""",
+    PAYLOAD_SCHEMAS: "domainId schemaId name:TEXT type flags numEntries payloadSize alignTo",
+    PAYLOAD_ENTRIES: """domainId! schemaId! idx! flags type name:TEXT description:TEXT arrayOrUnionDetail offset""",
+    PAYLOAD_ENUMS: "domainId schemaId name:TEXT numEntries size",
+    PAYLOAD_ENUM_ENTRIES: "domainId! schemaId! idx! name:TEXT value isFlag",
     THREAD_NAMES: "nameId! priority globalTid",
     GPU: """vmId! id! name:TEXT busLocation:TEXT isDiscrete l2CacheSize totalMemory memoryBandwidth clockRate smCount
         pwGpuId uuid:TEXT luid chipName:TEXT cuDevice ctxswDevPath:TEXT ctrlDevPath:TEXT revision nodeMask
@@ -71,7 +79,9 @@ ENUMERATION_COLUMNS = "id!# name:TEXT label:TEXT"
 ALWAYS_THERE = frozenset({STRINGS, SYSTEM_ENV, SESSION_START, CAPTURE_SETTINGS, EXPORT_SETTINGS})
 """Tables that even a lazy export makes without rows; any other exists only where it has some."""
 
-_NEW_TABLES = frozenset({GRAPH_TRACE, CUDA_DEVICE})
+_NEW_TABLES = frozenset(
+    {GRAPH_TRACE, CUDA_DEVICE, PAYLOAD_SCHEMAS, PAYLOAD_ENTRIES, PAYLOAD_ENUMS, PAYLOAD_ENUM_ENTRIES}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from nsysan.synth.communicator import Communicator
+from nsysan.synth.payload import Payload
 from nsysan.synth.program import Rendezvous, Task
 
 
@@ -43,12 +45,14 @@ class GpuWork:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """An NVTX range of the host thread."""
+    """An NVTX range of the host thread, as ``Push`` opened it."""
 
     start_ns: int
     end_ns: int
-    text: str
+    text: str | None
     domain_id: int
+    marks_step: bool = False
+    payload: Payload | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +83,16 @@ class RankTimeline:
 
 @dataclass(frozen=True, slots=True)
 class CollectiveRun:
-    """An instance of a collective: when each rank's kernel started, and when all of them ended."""
+    """An instance of a collective: when each rank's kernel started and ended, by rank in order."""
 
     rendezvous: Rendezvous
     start_ns_by_rank: dict[int, int]
-    end_ns: int
+    end_ns_by_rank: dict[int, int]
+
+    @property
+    def end_ns(self) -> int:
+        """When the last of them ended."""
+        return max(self.end_ns_by_rank.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +101,11 @@ class Simulation:
 
     ranks: tuple[RankTimeline, ...]
     collectives: tuple[CollectiveRun, ...]
+
+    @property
+    def communicators(self) -> tuple[Communicator, ...]:
+        """Those in which anything was said, in order."""
+        return tuple(sorted({run.rendezvous.communicator for run in self.collectives}))
 
 
 Timed = TypeVar("Timed", Span, Call, GpuWork, Range)

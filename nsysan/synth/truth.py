@@ -12,11 +12,12 @@ from nsysan.model.kernels import Collective
 from nsysan.model.partition import PartTimes
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.busy import Interval, idle_gaps, part_times, window_of
+from nsysan.synth.communicator import Purpose
 from nsysan.synth.gemm import GemmShape
 from nsysan.synth.idle_cause import idle_causes
 from nsysan.synth.kernels import gemm_ceiling_ns
 from nsysan.synth.placement import Placement
-from nsysan.synth.simulation import CollectiveRun, GpuWork, RankTimeline, Simulation
+from nsysan.synth.simulation import GpuWork, RankTimeline, Simulation
 from nsysan.synth.step import StepTime, steps_of
 
 SYNTHESIZED_BY = "nsysan synth"
@@ -63,16 +64,26 @@ class RankTruth:
 
 @dataclass(frozen=True, slots=True)
 class CollectiveTruth:
-    """An instance, on the job's clock.
+    """An instance, on the job's clock; what is by rank is in the order of ``ranks``.
 
-    ``wait_by_rank_ns`` is each rank's duration beyond ``transfer_ns``, the shortest of them.
+    ``sequence`` counts the instances of the same ranks of a communicator from 0, in the order in which all of them run
+    them. ``size_bytes`` is that of the whole array, of an all-to-all what a rank sends on average, of messages that of
+    the largest; bytes sent and received are null where all ranks have the same. ``transfer_ns`` is the longest of any
+    rank, a rank's wait the rest of its duration.
     """
 
     id: str
     kind: Collective
+    communicator: str
+    purpose: Purpose
+    ranks: tuple[int, ...]
+    root: int | None
+    sequence: int
     size_bytes: int
+    sent_by_rank_bytes: tuple[int, ...] | None
+    received_by_rank_bytes: tuple[int, ...] | None
     start_by_rank_ns: tuple[int, ...]
-    end_ns: int
+    end_by_rank_ns: tuple[int, ...]
     transfer_ns: int
     wait_by_rank_ns: tuple[int, ...]
 
@@ -173,17 +184,6 @@ def _longest(gaps: Sequence[Interval]) -> int:
 
 def _total_ns(works: Sequence[GpuWork]) -> int:
     return sum(work.end_ns - work.start_ns for work in works)
-
-
-def collective_truth(run: CollectiveRun) -> CollectiveTruth:
-    """Transfer and waits of an instance, from its starts and its end alone."""
-    starts_ns = tuple(start_ns for _, start_ns in sorted(run.start_ns_by_rank.items()))
-    transfer_ns = run.end_ns - max(starts_ns)
-    waits_ns = tuple(run.end_ns - start_ns - transfer_ns for start_ns in starts_ns)
-    meeting = run.rendezvous
-    return CollectiveTruth(
-        meeting.key, meeting.collective, meeting.size_bytes, starts_ns, run.end_ns, transfer_ns, waits_ns
-    )
 
 
 def gemm_truths(simulation: Simulation) -> tuple[GemmTruth, ...]:

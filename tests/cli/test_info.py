@@ -69,7 +69,7 @@ def test_a_screen_of_facts(capsys: pytest.CaptureFixture[str]) -> None:
         "Device                 records  first begins     last ends",
         "process 100, device 0        2  0.000010000s  0.000090000s",
     ]
-    assert rows.startswith("Rows: META_DATA_EXPORT 17; META_DATA_CAPTURE 6; StringIds 3; ")
+    assert rows.startswith("Rows: META_DATA_EXPORT 19; META_DATA_CAPTURE 6; StringIds 3; ")
     assert questions.splitlines()[:2] == [
         "Not answered by this report:",
         "- What did an idle GPU wait for? Record with -t cuda.",

@@ -10,12 +10,14 @@ import pytest
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.ingest.reading import ReadOptions, read_trace
+from nsysan.model.kernels import Collective
 from nsysan.model.tables import Copies, Kernels, Memsets
 from nsysan.model.trace import PID_MASK, PID_SHIFT, Trace, process_of
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.synth.generate import FileFormat, Generated, Request, generate
 from nsysan.synth.placement import Layout
 from nsysan.synth.scenario import Scenario, all_scenarios
+from nsysan.synth.truth import CollectiveTruth
 from tests.ingest.layouts import SCHEMAS, lay_out, layout_of
 from tests.ingest.reading import rows
 from tests.runs import result_of
@@ -157,7 +159,7 @@ def test_every_form_of_an_export_holds_the_same(tmp_path: Path, scenario: Scenar
 
 @pytest.mark.parametrize("scenario", RICH, ids=lambda scenario: scenario.name)
 def test_kineto_holds_the_same_work_and_calls(tmp_path: Path, scenario: Scenario) -> None:
-    """Its ranges are operators and annotations, which is what nsys has as NVTX ranges but those of NCCL."""
+    """Its ranges are left out: where nsys has NVTX ranges, those of NCCL among them, it has operators."""
     current, kineto = (_paths(tmp_path / name, _generated(scenario, name)) for name in ("3.25", "kineto"))
 
     for path, other in zip(current, kineto, strict=True):
@@ -168,16 +170,30 @@ def test_kineto_holds_the_same_work_and_calls(tmp_path: Path, scenario: Scenario
         assert of_torch["calls"] == of_nsys["calls"]
 
 
-def test_kineto_holds_calls_collectives_and_the_rank_too(tmp_path: Path) -> None:
-    [scenario] = [scenario for scenario in all_scenarios() if scenario.name == "communication_bound"]
+COMMUNICATING = ("communication_bound", "moe_skew", "pipeline_bubble", "rooted_collectives", "tensor_parallel")
+
+
+@pytest.mark.parametrize("name", COMMUNICATING)
+def test_kineto_holds_calls_collectives_and_the_rank_too(tmp_path: Path, name: str) -> None:
+    [scenario] = [scenario for scenario in all_scenarios() if scenario.name == name]
     generated = _generated(scenario, "kineto")
 
     traces = [read_trace(path, ReadOptions()) for path in _paths(tmp_path / "kineto", generated)]
 
-    truth = sorted((run.kind, run.size_bytes) for run in generated.truth.collectives)
-    for trace in traces:
+    for rank, trace in enumerate(traces):
         calls = rows(trace.collective_calls, "kind_id", "size_bytes")
-        assert sorted((trace.text(kind), size) for kind, size in calls) == truth
+        told = [size for run in generated.truth.collectives for size in _told(run, rank)]
+        assert sorted((trace.text(kind), size) for kind, size in calls) == sorted(told)
         launched = {id_ for table in trace.gpu_tables().values() for (id_,) in rows(table, "correlation_id")}
         assert launched <= {correlation for (correlation,) in rows(trace.runtime_calls, "correlation_id")}
     assert [(trace.rank, trace.world_size) for trace in traces] == [(0, RANK_COUNT), (1, RANK_COUNT)]
+
+
+def _told(run: CollectiveTruth, rank: int) -> list[tuple[str, int]]:
+    """Kind and bytes of what a rank calls: each message of a pair, what it sends of an all-to-all, else the array."""
+    sent, received = run.sent_by_rank_bytes, run.received_by_rank_bytes
+    if sent is None or received is None:
+        return [(run.kind, run.size_bytes)]
+    if run.kind is Collective.ALL_TO_ALL:
+        return [(run.kind, sent[rank])]
+    return [(run.kind, size) for size in (sent[rank], received[rank]) if size]

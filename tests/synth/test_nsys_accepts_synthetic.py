@@ -13,9 +13,9 @@ import pytest
 from nsysan.synth.engine import simulate
 from nsysan.synth.files import write
 from nsysan.synth.generate import Request, generate
+from nsysan.synth.job import Job
 from nsysan.synth.program import TaskKind
-from nsysan.synth.scenario import find_scenario
-from nsysan.synth.transformer import Job
+from nsysan.synth.scenario import Scenario, find_scenario
 from tests.nsys import find_nsys
 
 pytestmark = pytest.mark.nsys
@@ -28,11 +28,23 @@ def nsys_rows(arguments: list[str]) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(table)))
 
 
+SCENARIOS = [
+    "healthy",
+    "moe_skew",
+    "parallel_branches",
+    "pipeline_bubble",
+    "rooted_collectives",
+    "tensor_parallel",
+]
+
+
 @pytest.mark.parametrize("schema", ["3.7", "3.25"])
-def test_kernel_counts_and_totals_are_those_of_nsys_stats(schema: str, tmp_path: Path) -> None:
-    scenario = find_scenario("healthy")
-    [export, _] = write(generate(Request(scenario=scenario, schema=schema, rank_count=2, step_count=2)), tmp_path)
-    simulation = simulate(Job(knobs=scenario.knobs, seed=0, rank_count=2, step_count=2).programs())
+@pytest.mark.parametrize("scenario", [find_scenario(name) for name in SCENARIOS], ids=SCENARIOS)
+def test_kernel_counts_and_totals_are_those_of_nsys_stats(scenario: Scenario, schema: str, tmp_path: Path) -> None:
+    request = Request(scenario=scenario, schema=schema, rank_count=2, step_count=2, includes_blobs=schema == "3.25")
+    [export, _] = write(generate(request), tmp_path)
+    job = Job(knobs=scenario.knobs, parallelism=scenario.parallelism, seed=0, rank_count=2, step_count=2)
+    simulation = simulate(job.programs())
     counts: Counter[str] = Counter()
     totals_ns: Counter[str] = Counter()
     for work in (work for timeline in simulation.ranks for work in timeline.works):

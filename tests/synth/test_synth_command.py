@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -12,6 +14,7 @@ from nsysan.cli.main import main
 from nsysan.cli.synth import COMMAND
 from nsysan.model.errors import UsageError
 from nsysan.synth.scenario import all_scenarios
+from nsysan.synth.spelling import SPELLINGS
 from nsysan.synth.truth import decode_truth
 
 
@@ -71,6 +74,35 @@ def test_kineto_is_a_file_of_each_rank_that_may_be_replaced(tmp_path: Path) -> N
     assert synth(*small).exit_code == 0
     (tmp_path / names[0]).write_text('{"schemaVersion": 1, "traceEvents": []}')
     assert isinstance(synth(*small).exception, UsageError)
+
+
+def test_ranges_are_spelt_as_asked_for() -> None:
+    assert isinstance(COMMAND, click.Command)
+    [option] = [parameter for parameter in COMMAND.params if parameter.name == "spelling"]
+    assert isinstance(option.type, click.Choice)
+    assert list(option.type.choices) == list(SPELLINGS)
+
+
+def test_blobs_are_included_where_there_can_be_some(tmp_path: Path) -> None:
+    small = ("healthy", "-o", str(tmp_path), "--ranks", "2", "--steps", "2", "--include-blobs", "--nvtx", "lightning")
+
+    assert synth(*small).exit_code == 0
+    with closing(sqlite3.connect(tmp_path / "healthy.sqlite")) as connection:
+        [blobs] = connection.execute("SELECT count(binaryData) FROM NVTX_EVENTS")
+        [marked] = connection.execute("SELECT count(*) FROM NVTX_EVENTS WHERE text LIKE '%run_training_batch'")
+    # per rank the communicator and 2 x 4 reductions; a marker a step
+    assert (blobs, marked) == ((2 * 9,), (2 * 2,))
+    refused = synth(*small, "--schema", "3.7").exception
+    assert isinstance(refused, UsageError)
+    assert "hold payloads" in refused.message
+
+
+def test_ranks_that_cannot_be_divided_are_refused(tmp_path: Path) -> None:
+    for scenario in ("pipeline-bubble", "tensor-parallel", "moe-skew"):
+        refused = synth(scenario, "-o", str(tmp_path), "--ranks", "11").exception
+        assert isinstance(refused, UsageError)
+        assert refused.message.startswith("11 ranks ")
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_list_has_a_line_for_each_scenario() -> None:
