@@ -67,7 +67,7 @@ _DEFINITIONS = (
     Term(
         "session_time",
         "Session time",
-        "Time since the profiling session began, as the ruler of the Nsight Systems GUI shows it.",
+        "Time since the profiling session began, as the ruler of the profiler's own viewer shows it.",
     ),
     Term(
         "outside_window",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from nsysan.model.profilers import Profiler, profiler_of
 from nsysan.model.run import OptionValue, ReportInfo, Run
 from nsysan.model.trace import CaptureIdentity
 from nsysan.model.units import counted, format_bytes, format_count, format_duration
@@ -42,6 +43,7 @@ def _build(run: Run) -> ProvenanceView:
 
 def _report_table(reports: Sequence[ReportInfo]) -> Table:
     hashed = any(report.sha256 is not None for report in reports)
+    exported = any(profiler_of(report.reader) is Profiler.NSYS for report in reports)
     omitted_count = len(reports) - SHOWN_REPORT_COUNT
     return Table(
         id="reports",
@@ -52,24 +54,22 @@ def _report_table(reports: Sequence[ReportInfo]) -> Table:
             Column("fingerprint", TERMS["fingerprint"]),
             *((Column("SHA-256"),) if hashed else ()),
             Column("read as"),
-            Column("Nsight Systems"),
-            Column("export schema"),
+            *((Column("Nsight Systems"), Column("export schema")) if exported else ()),
             Column("capture", numeric=True),
         ),
-        rows=tuple(_report_row(report, hashed=hashed) for report in reports[:SHOWN_REPORT_COUNT]),
+        rows=tuple(_report_row(report, hashed=hashed, exported=exported) for report in reports[:SHOWN_REPORT_COUNT]),
         note=f"{counted(omitted_count, 'more report')} stand in run.json." if omitted_count > 0 else None,
     )
 
 
-def _report_row(report: ReportInfo, *, hashed: bool) -> tuple[Cell, ...]:
+def _report_row(report: ReportInfo, *, hashed: bool, exported: bool) -> tuple[Cell, ...]:
     return (
         Cell(report.name, style="name"),
         Cell(format_bytes(report.size_bytes)),
         Cell(_short(report.fingerprint), style="code"),
         *((_known(report.sha256, style="code"),) if hashed else ()),
         Cell(report.reader),
-        _known(report.nsys_version),
-        _known(report.export_schema),
+        *((_known(report.nsys_version), _known(report.export_schema)) if exported else ()),
         _known(None if report.capture_ns is None else format_duration(report.capture_ns)),
     )
 
