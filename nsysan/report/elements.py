@@ -42,10 +42,21 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A stretch of a GPU's time that the timeline shows, on the clock of its report; ``kind`` is gap or kernel."""
+
+    kind: str
+    gpu: str
+    start_ns: int
+    end_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
     """One cell: its text, a smaller ``note`` below it, the ``value`` it sorts by, a swatch of ``fill``, or a bar.
 
-    ``style`` is one of the classes ``name`` (a name out of the trace), ``code``, ``faint`` and ``strong``.
+    ``style`` is one of the classes ``name`` (a name out of the trace), ``code``, ``faint`` and ``strong``. The text of
+    a cell with a ``place`` leads there.
     """
 
     text: str
@@ -54,6 +65,7 @@ class Cell:
     style: str | None = None
     fill: str | None = None
     bar: Bar | None = None
+    place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)

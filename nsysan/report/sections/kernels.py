@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nsysan.analysis.kernel_summary import KernelClassRow, KernelRow, KernelSummary
@@ -9,8 +10,9 @@ from nsysan.model.kernels import KernelClass
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_count, format_duration
-from nsysan.report.elements import Cell, Column, Table, single_bar
+from nsysan.report.elements import Cell, Column, Place, Table, single_bar
 from nsysan.report.partition import class_fill
+from nsysan.report.places import kernel_places
 from nsysan.report.prose import fraction_or, spelled
 from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
 from nsysan.report.terms import TERMS
@@ -46,7 +48,7 @@ def _build(run: Run) -> KernelsView | Unanswered:
         heading=_heading(summary),
         context="Durations are added up over all GPUs and streams: a share of work, not of the window.",
         classes=_class_table(summary),
-        names=_name_table(summary),
+        names=_name_table(summary, kernel_places(run)),
     )
 
 
@@ -96,7 +98,7 @@ def _class_row(row: KernelClassRow, largest_ns: int) -> tuple[Cell, ...]:
     )
 
 
-def _name_table(summary: KernelSummary) -> Table:
+def _name_table(summary: KernelSummary, places: Mapping[str, Place]) -> Table:
     return Table(
         id="kernel-names",
         caption="Kernels by name",
@@ -106,19 +108,19 @@ def _name_table(summary: KernelSummary) -> Table:
             Column("GPUs", numeric=True),
             *_TIME_COLUMNS,
         ),
-        rows=tuple(_name_row(row) for row in summary.kernels),
+        rows=tuple(_name_row(row, places.get(row.name_hash)) for row in summary.kernels),
         footers=_omitted(summary),
         search="gemm, flash, nccl",
     )
 
 
-def _name_row(row: KernelRow) -> tuple[Cell, ...]:
+def _name_row(row: KernelRow, longest: Place | None) -> tuple[Cell, ...]:
     kind = spelled(row.kernel_class)
     remark = None if row.collective is None else spelled(row.collective)
     if _is_unclassified(row):
         remark = "no known family"
     return (
-        Cell(row.name, style="name"),
+        Cell(row.name, style="name", place=longest),
         Cell(kind, remark, fill=class_fill(row.kernel_class)),
         Cell(format_count(row.gpu_count), value=row.gpu_count),
         Cell(format_count(row.count), value=row.count),

@@ -1,0 +1,116 @@
+"""What every GPU did when: a picture to move in, and the same as a table of even stretches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from nsysan.analysis.timeline import Stretch, Timeline, TimelineLanes
+from nsysan.model.partition import COMPUTING_PARTS, Part
+from nsysan.model.results import Skipped
+from nsysan.model.run import Run
+from nsysan.model.units import counted, format_count, format_duration, format_fraction, format_timestamp
+from nsysan.report.elements import Cell, Column, Table, Term
+from nsysan.report.partition import part_term
+from nsysan.report.prose import paired, spelled
+from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
+from nsysan.report.terms import TERMS
+
+EVEN_FRAC = 0.05
+"""Stretches whose shares of computing lie no further apart count as even."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A part as the figures under the picture name it; the script fills in how long it took."""
+
+    fill: str
+    term: Term
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineView(View):
+    """The picture's ``data`` as JSON, what it shows in words, and its table. ``choice`` says which GPUs have a lane."""
+
+    data: str
+    spoken: str
+    keys: tuple[Key, ...]
+    choice: str | None
+    table: Table
+
+
+def _build(run: Run) -> TimelineView | Unanswered:
+    result = run.results.get(Timeline)
+    if isinstance(result, Skipped):
+        return unanswered(result, "what the GPUs did when")
+    timeline = result.timeline
+    # what tables show needs not travel in the picture as well
+    drawn = replace(timeline, stretches=(), kernel_places=())
+    heading = _heading(timeline)
+    return TimelineView(
+        data=msgspec.json.encode(drawn).decode(),
+        spoken=f"Timeline of {counted(len(timeline.lanes), 'GPU')}. {heading}. The table below tells the same.",
+        keys=tuple(Key(part.value, part_term(part), spelled(part)) for part in Part),
+        choice=_choice(timeline),
+        table=_table(timeline),
+        heading=heading,
+        context="Work stands on a line and idle hangs below it. Where a pixel holds many kernels, the height of each "
+        "colour is its share.",
+    )
+
+
+def _heading(timeline: TimelineLanes) -> str:
+    """How even the computing was, or where it was least."""
+    shares = [(_compute_share(stretch), stretch) for stretch in timeline.stretches if stretch.time.window_ns]
+    least, where = min(shares, key=lambda entry: entry[0])
+    most = max(share for share, _ in shares)
+    span = paired(format_fraction(least), "to", format_fraction(most))
+    if most - least <= EVEN_FRAC:
+        return f"Computing is even over the window: {span} of each twelfth"
+    return (
+        f"Computing takes {span} of each twelfth of the window, least in that from {format_timestamp(where.start_ns)}"
+    )
+
+
+def _compute_share(stretch: Stretch) -> float:
+    return sum(stretch.time.of(part) for part in COMPUTING_PARTS) / stretch.time.window_ns
+
+
+def _choice(timeline: TimelineLanes) -> str | None:
+    count = len(timeline.lanes)
+    if count == timeline.gpu_count:
+        return None
+    return (
+        f"{count} of {format_count(timeline.gpu_count)} GPUs have a lane: those of the longest gaps, those that "
+        "compute least, the one that computes most and the one in the middle. The first lane is all of them."
+    )
+
+
+def _table(timeline: TimelineLanes) -> Table:
+    several = timeline.gpu_count > 1
+    return Table(
+        id="stretches",
+        caption=f"The window in {len(timeline.stretches)} even stretches: the parts"
+        f"{' over all GPUs' if several else ''} as shares of each",
+        columns=(
+            Column("Begins at", TERMS["session_time"]),
+            Column("lasts", numeric=True),
+            *(Column(spelled(part), part_term(part), numeric=True) for part in Part),
+        ),
+        rows=tuple(_row(stretch) for stretch in timeline.stretches),
+    )
+
+
+def _row(stretch: Stretch) -> tuple[Cell, ...]:
+    window_ns = stretch.time.window_ns
+    shares = (stretch.time.of(part) / window_ns for part in Part) if window_ns else (None for _ in Part)
+    return (
+        Cell(format_timestamp(stretch.start_ns)),
+        Cell(format_duration(stretch.end_ns - stretch.start_ns), value=stretch.end_ns - stretch.start_ns),
+        *(Cell("no window" if share is None else format_fraction(share), value=share) for share in shares),
+    )
+
+
+SECTION = Section("timeline", 45, "Timeline", "What the GPUs did when", _build, Layout.WIDE)
