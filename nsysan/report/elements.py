@@ -70,19 +70,23 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The head of a column; where ``term`` is given its label leads to the definition."""
+    """The head of a column; where ``term`` is given its label leads to the definition.
+
+    A numeric column holds figures; ``unit`` is that of its cells' values, as they are copied.
+    """
 
     label: str
     term: Term | None = None
     numeric: bool = False
     bar: bool = False
+    unit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table whose rows begin with their header. ``note`` stands below it.
+    """A table whose rows begin with their header. ``note`` stands below it, ``source`` is the key of its figures.
 
-    Tables with ``search`` (what the field's placeholder suggests) can be filtered and sorted.
+    Tables of several rows can be sorted, those with ``search`` (what the field's placeholder suggests) searched too.
     """
 
     id: str
@@ -92,6 +96,7 @@ class Table:
     footers: tuple[tuple[Cell, ...], ...] = ()
     note: str | None = None
     search: str | None = None
+    source: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse a row that has not one cell a column."""

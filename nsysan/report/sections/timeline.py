@@ -10,7 +10,8 @@ from nsysan.analysis.timeline import Stretch, Timeline, TimelineLanes
 from nsysan.model.partition import COMPUTING_PARTS, Part
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import counted, format_count, format_duration, format_fraction, format_timestamp
+from nsysan.model.units import counted, format_count, format_fraction, format_timestamp
+from nsysan.report import cells
 from nsysan.report.elements import Cell, Column, Table, Term
 from nsysan.report.partition import part_term
 from nsysan.report.prose import paired, spelled
@@ -95,11 +96,12 @@ def _table(timeline: TimelineLanes) -> Table:
         caption=f"The window in {len(timeline.stretches)} even stretches: the parts"
         f"{' over all GPUs' if several else ''} as shares of each",
         columns=(
-            Column("Begins at", TERMS["session_time"]),
-            Column("lasts", numeric=True),
-            *(Column(spelled(part), part_term(part), numeric=True) for part in Part),
+            Column("Begins at", TERMS["session_time"], unit="ns"),
+            Column("lasts", numeric=True, unit="ns"),
+            *(Column(spelled(part), part_term(part), numeric=True, unit="fraction") for part in Part),
         ),
         rows=tuple(_row(stretch) for stretch in timeline.stretches),
+        source="timeline.stretches[]",
     )
 
 
@@ -107,9 +109,9 @@ def _row(stretch: Stretch) -> tuple[Cell, ...]:
     window_ns = stretch.time.window_ns
     shares = (stretch.time.of(part) / window_ns for part in Part) if window_ns else (None for _ in Part)
     return (
-        Cell(format_timestamp(stretch.start_ns)),
-        Cell(format_duration(stretch.end_ns - stretch.start_ns), value=stretch.end_ns - stretch.start_ns),
-        *(Cell("no window" if share is None else format_fraction(share), value=share) for share in shares),
+        cells.moment(stretch.start_ns),
+        cells.duration(stretch.end_ns - stretch.start_ns),
+        *(cells.fraction(share, "no window") for share in shares),
     )
 
 

@@ -33,8 +33,16 @@ class TimelineColours {
     return this.text[solid];
   }
 
+  // Ink or page, whichever stands out more from a fill.
   ink(fill) {
-    return this.text[["range", "overlapped", "exposed_copy"].includes(fill) ? "ink" : "page"];
+    const lightness = (color) => {
+      const [red, green, blue] = color.match(/[\d.]+/g).map((part) => (Number(part) / 255) ** 2.2);
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
+    };
+    const contrast = (one, other) => Math.max(one / other, other / one);
+    const behind = lightness(this.fill(fill));
+    const [ink, page] = ["ink", "page"].map((name) => contrast(lightness(this.text[name]), behind));
+    return this.text[ink > page ? "ink" : "page"];
   }
 }
 

@@ -105,7 +105,7 @@ class TimelinePicture {
     if (kind !== "fused" && kind !== "opaque_graph") context.fillRect(left, y, width, height);
     context.fillStyle = this.colours.text[kind === "range" ? "outline" : "page"];
     if (width > 2) context.fillRect(kind === "range" ? left : left + width, y, 1, height);
-    if (width > 26 && name) {
+    if (width > 44 && name) {
       context.save();
       context.beginPath();
       context.rect(left + 3, y, width - 5, height);
