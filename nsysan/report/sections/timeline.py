@@ -67,12 +67,10 @@ def _heading(timeline: TimelineLanes) -> str:
     shares = [(_compute_share(stretch), stretch) for stretch in timeline.stretches if stretch.time.window_ns]
     least, where = min(shares, key=lambda entry: entry[0])
     most = max(share for share, _ in shares)
-    span = paired(format_fraction(least), "to", format_fraction(most))
+    span = f"{paired(format_fraction(least), 'to', format_fraction(most))} of {len(timeline.stretches)} even stretches"
     if most - least <= EVEN_FRAC:
-        return f"Computing is even over the window: {span} of each twelfth"
-    return (
-        f"Computing takes {span} of each twelfth of the window, least in that from {format_timestamp(where.start_ns)}"
-    )
+        return f"Computing is even over the window: {span} of it"
+    return f"Computing takes {span} of the window, least of that from {format_timestamp(where.start_ns)}"
 
 
 def _compute_share(stretch: Stretch) -> float:
