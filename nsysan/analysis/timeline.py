@@ -38,7 +38,7 @@ ACTIVITIES = 24_000
 RANGES = 12_000
 NAME_BYTES = 150_000
 LANE_PIECES = 8192
-"""No lane has more pieces, exact ones in the spans aside; the other bounds are over all lanes."""
+"""No lane gets room for more; the other bounds are over all lanes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,9 +37,9 @@ class Lane:
 
 
 def lane_of(occupancy: Occupancy, exact: Intervals, limit: int) -> Lane:
-    """The lane of one GPU or stream: exact if it has at most ``limit`` pieces then.
+    """The lane of one GPU or stream: exact if it has at most twice ``limit`` pieces then, each of which is short.
 
-    Else it has half as many even pieces, and within the intervals ``exact`` a piece for each change.
+    Else it has ``limit`` / 2 even pieces, and within the intervals ``exact`` a piece for each change.
     """
     return pack_lane(*_cut(occupancy, exact, limit), gpu_count=1)
 
@@ -77,7 +77,7 @@ def _cut(occupancy: Occupancy, exact: Intervals, limit: int) -> tuple[Int64Array
     """The edges of the pieces, and the time of each part between them."""
     changes_ns = part_edges(occupancy)
     edges_ns = changes_ns
-    if len(changes_ns) > limit + 1:
+    if len(changes_ns) > 2 * limit + 1:
         grid_ns = even_edges(int(changes_ns[0]), int(changes_ns[-1]), limit // 2)
         edges_ns = np.unique(np.concatenate((grid_ns, changes_ns[_inside(changes_ns, exact)])))
     return edges_ns, coverage(occupancy, edges_ns)

@@ -14,6 +14,7 @@ class TimelineColours {
     this.text = Object.fromEntries(names.map((name) => [name, resolve(name)]));
     this.pixel = Object.fromEntries(names.map((name) => [name, TimelineColours.pixelOf(this.text[name])]));
     probe.remove();
+    this.pairs = new Map();
   }
 
   static pixelOf(color) {
@@ -21,11 +22,25 @@ class TimelineColours {
     return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
   }
 
-  // The colour of a fill at a pixel; two fills are hatched.
-  at(fill, x, y) {
-    if (fill === "fused") return this.pixel[(x + y) % 8 < 3 ? "exposed-communication" : "compute-only"];
-    if (fill === "opaque_graph") return this.pixel[(x - y + 4096) % 6 < 2 ? "page" : "opaque-graph"];
-    return this.pixel[fill.replaceAll("_", "-")];
+  // Colours one pixel of a column from a row up to another; two fills are hatched.
+  paint(pixels, width, fill, x, from, to) {
+    const [solid, second] = this.pair(fill);
+    const slope = fill === "fused" ? 1 : -1;
+    const [period, stripe] = fill === "fused" ? [8, 3] : [6, 2];
+    for (let row = from; row > to; row -= 1) {
+      const striped = second !== null && (x + slope * row + 4096) % period < stripe;
+      pixels[(row - 1) * width + x] = striped ? second : solid;
+    }
+  }
+
+  pair(fill) {
+    let found = this.pairs.get(fill);
+    if (!found) {
+      const hatch = { fused: ["compute-only", "exposed-communication"], opaque_graph: ["opaque-graph", "page"] }[fill];
+      found = hatch ? hatch.map((name) => this.pixel[name]) : [this.pixel[fill.replaceAll("_", "-")], null];
+      this.pairs.set(fill, found);
+    }
+    return found;
   }
 
   fill(fill) {
@@ -78,10 +93,11 @@ class TimelineLaneRow {
       let height = 0;
       let row = work;
       for (let column = 0; column < idle && whole > 0; column += 1) {
+        if (next[column] === last[column]) continue;
         height += ((next[column] - last[column]) / full) * work;
-        for (const top = work - Math.round(height); row > top; row -= 1) {
-          pixels[(row - 1) * width + x] = colours.at(fills[column], x, row);
-        }
+        const top = work - Math.round(height);
+        colours.paint(pixels, width, fills[column], x, row, top);
+        row = top;
       }
       if (below && whole > 0) {
         const depth = Math.round(((next[idle] - last[idle]) / full) * below);

@@ -111,7 +111,8 @@ class TimelinePicture {
       context.rect(left + 3, y, width - 5, height);
       context.clip();
       context.fillStyle = this.colours.ink(kind);
-      context.fillText(this.model.names[name - 1], left + 5, y + height / 2 + 1);
+      // no character is narrower than 3 px, and shaping a long name takes time
+      context.fillText(this.model.names[name - 1].slice(0, width / 3), left + 5, y + height / 2 + 1);
       context.restore();
     }
   }
