@@ -28,7 +28,7 @@ def view_of(timeline: Timeline) -> TimelineView:
 def test_the_heading_says_when_least_is_computed() -> None:
     # 450 and 850 of 1,000 ms
     assert view_of(TIMELINE).heading == (
-        "Computing takes 45.0 to 85.0 % of 2 even stretches of the window, least of that from 2.000000000s"
+        "Computing varies between 45.0 and 85.0 % over the window, and is least from 2.000000000s on"
     )
 
 
@@ -36,7 +36,7 @@ def test_an_even_window_is_said_to_be_even() -> None:
     stretches = (Stretch(0, 100, PartTimes(96, 0, 0, 0, 0, 0, 4)), Stretch(100, 200, PartTimes(99, 0, 0, 0, 0, 0, 1)))
     even = replace(TIMELINE, timeline=replace(TIMELINE.timeline, stretches=stretches))
 
-    assert view_of(even).heading == "Computing is even over the window: 96.0 to 99.0 % of 2 even stretches of it"
+    assert view_of(even).heading == "Computing is even over the window: 96.0 to 99.0 % of each stretch"
 
 
 def test_the_table_tells_the_picture_in_shares() -> None:

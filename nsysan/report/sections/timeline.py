@@ -67,10 +67,11 @@ def _heading(timeline: TimelineLanes) -> str:
     shares = [(_compute_share(stretch), stretch) for stretch in timeline.stretches if stretch.time.window_ns]
     least, where = min(shares, key=lambda entry: entry[0])
     most = max(share for share, _ in shares)
-    span = f"{paired(format_fraction(least), 'to', format_fraction(most))} of {len(timeline.stretches)} even stretches"
     if most - least <= EVEN_FRAC:
-        return f"Computing is even over the window: {span} of it"
-    return f"Computing takes {span} of the window, least of that from {format_timestamp(where.start_ns)}"
+        span = paired(format_fraction(least), "to", format_fraction(most))
+        return f"Computing is even over the window: {span} of each stretch"
+    span = paired(format_fraction(least), "and", format_fraction(most))
+    return f"Computing varies between {span} over the window, and is least from {format_timestamp(where.start_ns)} on"
 
 
 def _compute_share(stretch: Stretch) -> float:
