@@ -297,3 +297,14 @@ def test_a_run_of_one_gpu_without_streams_and_ranges_is_drawn_too(open_page: Ope
 
     assert "gpu0" in picture.reading
     assert opened.complaints == []
+
+
+def test_damaged_data_is_said_to_be_and_the_rest_of_the_page_works(open_page: OpenPage) -> None:
+    lane = replace(TIMELINE.timeline.lanes[0].lane, pieces="no base64!")
+    lanes = (replace(TIMELINE.timeline.lanes[0], lane=lane),)
+    opened = open_page(run_of(TWO_GPUS, replace(TIMELINE, timeline=replace(TIMELINE.timeline, lanes=lanes))))
+
+    assert opened.page.locator(".timeline .missing").inner_text().startswith("The timeline's data cannot be read")
+    opened.page.locator("#partition .term").first.focus()
+    assert opened.page.locator("#tip").is_visible()
+    assert opened.complaints == []

@@ -1,6 +1,7 @@
 // How the timeline is moved: mouse, wheel, touch and keyboard. The page keeps its own scrolling.
 class TimelineHands {
-  constructor(view, canvas, strip, tip) {
+  constructor(view, strip, tip) {
+    const { canvas } = view.picture;
     Object.assign(this, { view, canvas, strip, tip });
     this.pointers = new Map();
     this.drag = null;
