@@ -10,6 +10,7 @@ import numpy as np
 from nsysan.analysis.kernel_summary import KernelRow
 from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.job import Gpu, Job
+from nsysan.model.tables import Int64Array
 from nsysan.model.text import text_hash
 
 PLACE_COUNT = 50
@@ -50,10 +51,17 @@ def _longest_on(job: Job, gpu: Gpu, wanted: set[str]) -> Iterator[KernelPlace]:
         if trace.kernels is None:
             continue
         ids, id_of = np.unique(trace.kernels.name_id[of_report.row], return_inverse=True)
-        for index, string_id in enumerate(ids.tolist()):
-            name_hash = text_hash(trace.text(string_id))
+        for row in _longest_of_each(id_of, of_report.end_ns - of_report.start_ns).tolist():
+            name_hash = text_hash(trace.text(int(ids[id_of[row]])))
             if name_hash in wanted:
-                runs = of_report.take(id_of == index)
-                longest = int(np.argmax(runs.end_ns - runs.start_ns))
-                start_ns, end_ns = int(runs.start_ns[longest]), int(runs.end_ns[longest])
+                start_ns, end_ns = int(of_report.start_ns[row]), int(of_report.end_ns[row])
                 yield KernelPlace(name_hash, gpu.id, start_ns, end_ns - start_ns)
+
+
+def _longest_of_each(id_of: Int64Array, lengths_ns: Int64Array) -> Int64Array:
+    """The first row of each id that has the id's greatest length."""
+    longest_ns = np.zeros(int(id_of.max(initial=-1)) + 1, dtype=np.int64)
+    np.maximum.at(longest_ns, id_of, lengths_ns)
+    candidates = np.flatnonzero(lengths_ns == longest_ns[id_of])
+    firsts: Int64Array = candidates[np.unique(id_of[candidates], return_index=True)[1]]
+    return firsts

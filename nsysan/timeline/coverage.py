@@ -30,8 +30,10 @@ def coverage(occupancy: Occupancy, edges_ns: Int64Array) -> Int64Array:
 
 def part_edges(occupancy: Occupancy) -> Int64Array:
     """The moments at which the part changes, with both ends of the window: between two of them one part holds."""
-    changes = np.flatnonzero(np.diff(occupancy.parts)) + 1
-    return np.unique(np.concatenate((occupancy.bounds_ns[[0, -1]], occupancy.bounds_ns[changes])))
+    kept = np.ones(len(occupancy.bounds_ns), dtype=np.bool_)
+    kept[1:-1] = np.diff(occupancy.parts) != 0
+    edges_ns: Int64Array = occupancy.bounds_ns[kept]
+    return edges_ns
 
 
 def even_edges(start_ns: int, end_ns: int, count: int) -> Int64Array:
