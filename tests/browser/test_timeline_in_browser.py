@@ -223,6 +223,9 @@ def test_what_lies_under_the_mouse_is_named_with_begin_and_duration(picture: Pic
     )
     picture.page.mouse.move(0, 0)
     assert picture.page.locator(".timeline-note").is_hidden()
+    picture.hover(0.12, GPU0_Y)
+    picture.page.keyboard.press("Escape")
+    assert picture.page.locator(".timeline-note").is_hidden()
 
 
 def test_a_click_chooses_a_gpu_and_a_tap_names_what_is_there(picture: Picture) -> None:

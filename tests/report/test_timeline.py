@@ -16,7 +16,7 @@ from nsysan.report.sections.kernels import KernelsView
 from nsysan.report.sections.timeline import SECTION, TimelineView
 from tests.analysis.long_traces import results_of_random_kernels
 from tests.report.pages import Page
-from tests.report.runs import GAPS, KERNELS, TIMELINE, full_run, run_of
+from tests.report.runs import GAPS, KERNELS, TIMELINE, TWO_GPUS, full_run, run_of
 
 
 def view_of(timeline: Timeline) -> TimelineView:
@@ -37,6 +37,17 @@ def test_an_even_window_is_said_to_be_even() -> None:
     even = replace(TIMELINE, timeline=replace(TIMELINE.timeline, stretches=stretches))
 
     assert view_of(even).heading == "Computing is even over the window: 96.0 to 99.0 % of each stretch"
+
+
+def test_what_graphs_may_have_computed_is_counted_and_said() -> None:
+    stretch = Stretch(0, 100, PartTimes(6, 0, 0, 93, 0, 0, 1))
+    graphs = replace(TIMELINE, timeline=replace(TIMELINE.timeline, stretches=(stretch,)))
+    unseen = replace(TWO_GPUS, job=replace(TWO_GPUS.job, unseen_graph_launch_count=3))
+    view = SECTION.build(run_of(unseen, TIMELINE))
+
+    assert view_of(graphs).heading == "Computing or an opaque graph is even over the window: 99.0 % of each stretch"
+    assert view is not None
+    assert view.heading.startswith("Recorded computing varies between 45.0 and 85.0 %")
 
 
 def test_the_table_tells_the_picture_in_shares() -> None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import msgspec
 
+from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.timeline import Stretch, Timeline, TimelineLanes
-from nsysan.model.partition import COMPUTING_PARTS, Part
+from nsysan.model.partition import Part
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_count, format_fraction, format_timestamp
 from nsysan.report import cells
 from nsysan.report.elements import Cell, Column, Table, Term
-from nsysan.report.partition import part_term
+from nsysan.report.partition import COMPUTE_PARTS, part_term
 from nsysan.report.prose import paired, spelled
 from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
 from nsysan.report.terms import TERMS
@@ -49,7 +51,7 @@ def _build(run: Run) -> TimelineView | Unanswered:
     timeline = result.timeline
     # what tables show needs not travel in the picture as well
     drawn = replace(timeline, stretches=(), kernel_places=())
-    heading = _heading(timeline)
+    heading = _heading(run, timeline)
     return TimelineView(
         data=msgspec.json.encode(drawn).decode(),
         spoken=f"Timeline of {counted(len(timeline.lanes), 'GPU')}. {heading}. The table below tells the same.",
@@ -62,20 +64,31 @@ def _build(run: Run) -> TimelineView | Unanswered:
     )
 
 
-def _heading(timeline: TimelineLanes) -> str:
+def _heading(run: Run, timeline: TimelineLanes) -> str:
     """How even the computing was, or where it was least."""
-    shares = [(_compute_share(stretch), stretch) for stretch in timeline.stretches if stretch.time.window_ns]
+    parts = (*COMPUTE_PARTS, Part.OPAQUE_GRAPH)
+    shares = [(_share(stretch, parts), stretch) for stretch in timeline.stretches if stretch.time.window_ns]
     least, where = min(shares, key=lambda entry: entry[0])
     most = max(share for share, _ in shares)
+    subject = _subject(run, timeline)
     if most - least <= EVEN_FRAC:
-        span = paired(format_fraction(least), "to", format_fraction(most))
-        return f"Computing is even over the window: {span} of each stretch"
+        low, high = format_fraction(least), format_fraction(most)
+        span = high if low == high else paired(low, "to", high)
+        return f"{subject} is even over the window: {span} of each stretch"
     span = paired(format_fraction(least), "and", format_fraction(most))
-    return f"Computing varies between {span} over the window, and is least from {format_timestamp(where.start_ns)} on"
+    return f"{subject} varies between {span} over the window, and is least from {format_timestamp(where.start_ns)} on"
 
 
-def _compute_share(stretch: Stretch) -> float:
-    return sum(stretch.time.of(part) for part in COMPUTING_PARTS) / stretch.time.window_ns
+def _subject(run: Run, timeline: TimelineLanes) -> str:
+    """What the shares are of: computing, as far as it was recorded, and graphs that may have computed."""
+    gpu_time = run.results.get(GpuTime)
+    unseen = not isinstance(gpu_time, Skipped) and gpu_time.job.unseen_graph_launch_count
+    graphs = " or an opaque graph" if any(stretch.time.opaque_graph_ns for stretch in timeline.stretches) else ""
+    return f"{'Recorded computing' if unseen else 'Computing'}{graphs}"
+
+
+def _share(stretch: Stretch, parts: Iterable[Part]) -> float:
+    return sum(stretch.time.of(part) for part in parts) / stretch.time.window_ns
 
 
 def _choice(timeline: TimelineLanes) -> str | None:

@@ -9,6 +9,8 @@ class TimelineHands {
     canvas.addEventListener("pointermove", (event) => this.move(event));
     for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, (event) => this.release(event));
     canvas.addEventListener("pointerleave", () => tip.hide());
+    // the note of a mouse that hovers goes away without moving it
+    document.addEventListener("keydown", ({ key }) => key === "Escape" && tip.hide());
     canvas.addEventListener("blur", () => tip.hide());
     canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     canvas.addEventListener("keydown", (event) => this.key(event));
