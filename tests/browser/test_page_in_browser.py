@@ -152,7 +152,7 @@ def test_a_search_finds_rows_by_every_word_in_name_or_class(open_page: OpenPage)
     field = page.locator("#kernel-names-search")
     field.fill("NCCL communication")
     assert visible.all_inner_texts() == ["ncclDevKernel_AllReduce"]
-    assert page.locator("#kernels [role=status]").inner_text() == "1 of 3 rows"
+    assert page.locator("#kernels .search [role=status]").inner_text() == "1 of 3 rows"
     field.fill("")
     assert visible.count() == 3
 
