@@ -35,7 +35,7 @@ SECTIONS = ["verdict", "time", "timeline"]
 PICTURES = Path(__file__).with_name("pictures.js")
 MOST_ROWS = 20
 """So much taller or lower a page may be, in pixels of the reference."""
-MEAN_PARTS, BLOCK_PARTS = 8, 60
+MEAN_PARTS, BLOCK_PARTS = 8, 45
 """Of 255, how far colours may be off: over the picture, and over the worst of its blocks of 8 by 8 pixels."""
 
 
