@@ -110,6 +110,11 @@ _DEFINITIONS = (
         "Pinned host memory is read by the GPU directly. Pageable memory goes through a buffer of the driver first: "
         "such copies are slower and block the host.",
     ),
+    Term(
+        "copy_time",
+        "Time of copies",
+        "The durations of these copies within the windows, added up over all GPUs, hidden under other work or not.",
+    ),
     Term("copy_rate", "Rate", "Bytes over time of the whole copies. GB is 1,000,000,000 bytes."),
     Term(
         "fastest_copy",

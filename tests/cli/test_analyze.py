@@ -258,7 +258,7 @@ def test_only_runs_what_was_asked_for() -> None:
     assert "kernels" in document
     assert "gpus" not in document
     assert {entry["id"]: entry["reason"] for entry in document["skipped"]} == dict.fromkeys(
-        ("baseline", "copy_summary", "gpu_time", "idle_gaps"), "not asked for with --only"
+        ("baseline", "copy_summary", "gpu_time", "idle_gaps", "timeline"), "not asked for with --only"
     )
 
 
