@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from nsysan.model.profilers import Profiler, profiler_of
 from nsysan.model.tables import (
     CollectiveCalls,
     Copies,
@@ -74,6 +75,16 @@ class CudaDevice:
     sm_count: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class ProcessGroup:
+    """Ranks that communicate with each other, as PyTorch counts them; ``size`` is null where it was not told."""
+
+    name: str
+    description: str
+    size: int | None
+    ranks: tuple[int, ...]
+
+
 GPU_TABLES = ("kernels", "copies", "memsets", "graph_launches")
 """The fields of a Trace that hold GPU work."""
 
@@ -106,6 +117,12 @@ class Trace:
     collective_calls: CollectiveCalls | None = None
     rank: int | None = None
     world_size: int | None = None
+    process_groups: tuple[ProcessGroup, ...] = ()
+
+    @property
+    def profiler(self) -> Profiler:
+        """What recorded the trace."""
+        return profiler_of(self.reader)
 
     def gpu_tables(self) -> dict[str, GpuActivities]:
         """The tables of GPU work that were recorded, by field name, in a fixed order."""
