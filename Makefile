@@ -42,13 +42,14 @@ dev: $(VENV)/dev.stamp ## make the environment to work in
 
 bench: $(VENV)/dev.stamp ## time nsysan beside nsys, pandas and a plain read of the file
 	$(BIN)/python benchmarks/read_and_partition.py $(ARGS)
+	$(BIN)/python benchmarks/read_columns.py
 
 dist: $(VENV)/dev.stamp ## build the wheel and the source distribution into dist/
 	rm -rf dist
 	$(BIN)/python -m build --quiet --outdir dist .
 
 clean: ## remove what make made
-	rm -rf $(VENV) demo dist build nsysan.egg-info
+	rm -rf $(VENV) demo dist build nsysan.egg-info nsysan/ingest/*.so
 
 # Stamps: a step runs again only when what it depends on has changed. pip learnt --group in 25.1.
 $(VENV)/pip.stamp:
@@ -58,7 +59,7 @@ $(VENV)/pip.stamp:
 	$(PIP) install --quiet --upgrade 'pip>=25.1'
 	@touch $@
 
-$(VENV)/nsysan.stamp: $(VENV)/pip.stamp pyproject.toml setup.py nsysan/__init__.py
+$(VENV)/nsysan.stamp: $(VENV)/pip.stamp pyproject.toml setup.py nsysan/__init__.py $(wildcard csrc/columns/*)
 	@# setuptools has a warning for every editable install, with nothing to be done about it
 	PYTHONWARNINGS=ignore $(PIP) install --quiet --editable .
 	@touch $@

@@ -1,4 +1,4 @@
-"""``NSYSAN_REQUIRE=browser,nsys`` turns skips of the tests so marked into failures: CI has brought what they need."""
+"""``NSYSAN_REQUIRE=browser,nsys,native`` turns skips of tests so marked into failures: CI brought what they need."""
 
 from __future__ import annotations
 

@@ -140,6 +140,7 @@ class NsysAtHand:
 class Installation:
     """What this nsysan can work with: the answer of ``nsysan info --self``.
 
+    ``has_column_module`` says whether the compiled module reads SQLite columns, which is faster and changes no result.
     ``has_nvidia_smi`` says whether that program is there, as where there is a GPU; no driver is asked.
     """
 
@@ -148,6 +149,7 @@ class Installation:
     platform: str
     core_count: int
     readers: tuple[ReaderAtHand, ...]
+    has_column_module: bool
     numba_version: str | None
     nsys: tuple[NsysAtHand, ...]
     has_nvidia_smi: bool

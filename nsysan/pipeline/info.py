@@ -16,6 +16,7 @@ from nsysan.ingest import readers
 from nsysan.ingest.nsys.installation import Version, every_nsys, shown_version
 from nsysan.ingest.reader import Reader
 from nsysan.ingest.reading import ReadOptions, survey_report
+from nsysan.ingest.sqlite.page_columns import is_module_there
 from nsysan.model.contents import Contents, Installation, NsysAtHand, ReaderAtHand
 from nsysan.model.errors import MissingToolError
 from nsysan.model.registry import discover
@@ -44,6 +45,7 @@ def inspect_installation(nsys: str | None = None) -> Installation:
         platform=platform.platform(),
         core_count=os.cpu_count() or 1,
         readers=tuple(_reader(reader) for reader in discover(readers, "READER", Reader)),
+        has_column_module=is_module_there(),
         numba_version=_version_of("numba"),
         nsys=tuple(starmap(_nsys, every_nsys(nsys))),
         has_nvidia_smi=which("nvidia-smi") is not None,

@@ -15,6 +15,7 @@ def render_installation(installation: Installation) -> str:
         ("Python", f"{installation.python_version} on {installation.platform}"),
         ("Cores", str(installation.core_count)),
         *(("Reader", _reader(reader)) for reader in installation.readers),
+        ("SQLite columns", _column_reader(installation)),
         ("numba", installation.numba_version or "not installed"),
         *(("nsys", _nsys(nsys)) for nsys in installation.nsys),
         *([] if installation.nsys else [("nsys", f"{_NONE}: SQLite exports can be read all the same")]),
@@ -26,6 +27,10 @@ def render_installation(installation: Installation) -> str:
 def _reader(reader: ReaderAtHand) -> str:
     missing = ", ".join(reader.missing_modules)
     return f"{reader.id}, which lacks {missing}" if missing else reader.id
+
+
+def _column_reader(installation: Installation) -> str:
+    return "compiled module" if installation.has_column_module else "sqlite3: the same results, slower"
 
 
 def _nsys(nsys: NsysAtHand) -> str:

@@ -50,6 +50,7 @@ def test_what_is_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("nsysan.ingest.nsys.installation.INSTALLED_AT", ())
     monkeypatch.setattr(info, "find_spec", lambda _name: None)
     monkeypatch.setattr(info, "_version_of", lambda _name: "0.61")
+    monkeypatch.setattr(info, "is_module_there", lambda: True)
 
     assert inspect_installation() == Installation(
         nsysan_version=__version__,
@@ -57,6 +58,7 @@ def test_what_is_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         platform=platform.platform(),
         core_count=os.cpu_count() or 1,
         readers=tuple(ReaderAtHand(reader.id, reader.needs_modules) for reader in discover(readers, "READER", Reader)),
+        has_column_module=True,
         numba_version="0.61",
         nsys=(
             NsysAtHand(str(newer / "nsys"), "2026.2.1.210", None),
@@ -82,6 +84,12 @@ def test_nothing_at_hand_is_no_failure(tmp_path: Path, monkeypatch: pytest.Monke
     installation = inspect_installation()
 
     assert (installation.nsys, installation.has_nvidia_smi) == ((), False)
+
+
+def test_the_compiled_module_is_not_there_where_it_shall_not_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NSYSAN_NATIVE", "0")
+
+    assert not inspect_installation().has_column_module
 
 
 def test_an_nsys_that_cannot_be_used_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,19 +1,28 @@
-"""What a wheel holds: built from a copy of the checkout, without a network, and from the source distribution."""
+"""What a wheel holds: built from a copy of the checkout, without a network, and from the source distribution.
+
+The compiled module is in it where there is a compiler; without one everything else is.
+"""
 
 from __future__ import annotations
 
 import ast
+import os
 import re
 import shutil
 import subprocess
 import sys
 import zipfile
 from email import message_from_bytes
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
+from sysconfig import get_config_var
 
 import pytest
 
 from tests.project.repository import ROOT, tracked_files
+
+COMPILER = shutil.which("c++")
+NO_COMPILER = {"CC": "false", "CXX": "false"}
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +38,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def wheel(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return _build_wheel(checkout, tmp_path_factory.mktemp("wheel"))
+    """A wheel built where nothing can compile."""
+    return _build_wheel(checkout, tmp_path_factory.mktemp("wheel"), **NO_COMPILER)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +51,12 @@ def test_the_wheel_holds_every_module_and_data_file_of_the_package(wheel_files: 
     ours = {path for path in tracked_files() if path.startswith("nsysan/")}
 
     assert {path for path in wheel_files if path.startswith("nsysan/")} == ours
-    assert "nsysan/py.typed" in ours
+    assert {"nsysan/py.typed", "nsysan/ingest/_columns.pyi"} <= ours
+
+
+def test_where_the_compiled_module_is_required_there_is_no_wheel_without(checkout: Path, tmp_path: Path) -> None:
+    with pytest.raises(subprocess.CalledProcessError):
+        _build_wheel(checkout, tmp_path, NSYSAN_REQUIRE_NATIVE="1", **NO_COMPILER)
 
 
 def test_the_wheel_holds_the_templates_as_a_package_of_their_own(wheel_files: set[str]) -> None:
@@ -74,12 +89,17 @@ def test_the_wheel_requires_what_the_package_imports_and_nothing_else(wheel: Pat
     assert foreign - {"pandas"} == {re.split(r"\W", requirement)[0] for requirement in required}
 
 
-def test_the_source_distribution_builds_the_same_wheel(checkout: Path, wheel_files: set[str], tmp_path: Path) -> None:
+@pytest.mark.native
+@pytest.mark.skipif(not COMPILER or not find_spec("pybind11"), reason="there is no C++ compiler, or no pybind11")
+def test_the_source_distribution_builds_the_same_wheel_and_the_compiled_module(
+    checkout: Path, wheel_files: set[str], tmp_path: Path
+) -> None:
     build_sdist = f"from setuptools import build_meta; build_meta.build_sdist({str(tmp_path)!r})"
     subprocess.run([sys.executable, "-c", build_sdist], cwd=checkout, check=True, capture_output=True)
     (sdist,) = tmp_path.glob("*.tar.gz")
 
-    assert _files_of(_build_wheel(sdist, tmp_path / "wheel")) == wheel_files
+    files = _files_of(_build_wheel(sdist, tmp_path / "wheel", NSYSAN_REQUIRE_NATIVE="1"))
+    assert files == wheel_files | {f"nsysan/ingest/_columns{get_config_var('EXT_SUFFIX')}"}
 
 
 def test_every_room_is_a_package() -> None:
@@ -89,9 +109,10 @@ def test_every_room_is_a_package() -> None:
     assert [room for room in sorted(with_modules) if not (ROOT / room / "__init__.py").is_file()] == []
 
 
-def _build_wheel(source: Path, folder: Path) -> Path:
+def _build_wheel(source: Path, folder: Path, **environment: str) -> Path:
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index", "--no-build-isolation"]
-    subprocess.run([*pip, "--wheel-dir", str(folder), str(source)], check=True, capture_output=True, text=True)
+    command = [*pip, "--wheel-dir", str(folder), str(source)]
+    subprocess.run(command, check=True, capture_output=True, env={**os.environ, **environment})
     (wheel,) = folder.glob("nsysan-*.whl")
     return wheel
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nsysan.ingest.columns import Column, ColumnRead, InlineTexts, Scope
 from nsysan.ingest.source import StoredTable, Value, text
-from nsysan.ingest.sqlite.columns import read_columns
+from nsysan.ingest.sqlite import page_columns, queried_columns
 
 _IDS_PER_QUERY = 500
 
@@ -39,7 +39,8 @@ class SqliteTables:
 
     def read_columns(self, table: StoredTable, columns: tuple[Column, ...], scope: Scope | None) -> ColumnRead:
         """The ``columns`` of the rows in ``scope``, or of all rows."""
-        return read_columns(self._connection, table, columns, scope)
+        from_pages = page_columns.read_columns(self._connection, table, columns, scope, self._inline_text_id)
+        return from_pages or queried_columns.read_columns(self._connection, table, columns, scope)
 
     def texts(self, table: StoredTable, ids: Sequence[int]) -> dict[int, str]:
         """The texts of these ids; an id whose row is missing or NULL has none."""
