@@ -10,8 +10,10 @@ import msgspec
 
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.activities import Activities
+from nsysan.attribution.idle.pieces import IdleTime
 from nsysan.attribution.job import Device, Gpu, Job, occupancy_of
 from nsysan.attribution.unseen_graphs import count_unseen_graph_launches
+from nsysan.model.idle import IdleCauses
 from nsysan.model.partition import COMPUTING_PARTS, Activity, Part, PartTimes
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text
@@ -27,7 +29,8 @@ class GpuTimes:
     call utilisation. ``overlap_frac`` = a / (a + exposed_communication) with a = |(C & N) - F|, null when 0/0
     and where communication ran beside an opaque graph, which may have hidden it or not: then the part is the least that
     was exposed, and ``exposed_communication_max_ns`` = |N - (C + F)| the most. ``work_ns`` sums the activities'
-    durations inside the window, overlaps counted repeatedly: a volume, no time.
+    durations inside the window, overlaps counted repeatedly: a volume, no time. ``idle_causes`` adds up to
+    ``time.idle_ns``; it is null where the CUDA calls were not recorded.
     """
 
     id: str
@@ -44,6 +47,7 @@ class GpuTimes:
     work_ns: int
     idle_gap_count: int
     longest_idle_gap_ns: int
+    idle_causes: IdleCauses | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,7 @@ class DeviceTimes:
     time: PartTimes
     idle_gap_count: int
     longest_idle_gap_ns: int
+    idle_causes: IdleCauses | None
     excluded_records: dict[str, int]
 
 
@@ -130,7 +135,7 @@ def compute_gpu_time(job: Job, _results: ResultSet) -> GpuTime | Skipped:
         return no_gpu_work(GpuTime.id, job)
     if not any(gpu.occupancy.window_ns for gpu in job.gpus):
         return Skipped(GpuTime.id, "the GPU work recorded takes no time at all", None)
-    gpus = tuple(_gpu_times(gpu) for gpu in job.gpus)
+    gpus = tuple(_gpu_times(gpu, job.idle.of_gpu(gpu)) for gpu in job.gpus)
     devices = tuple(_device_times(device, job) for device in job.devices)
     return GpuTime(gpus, devices, _job_times(gpus, count_unseen_graph_launches(job)))
 
@@ -148,7 +153,7 @@ def no_gpu_work(analysis_id: str, job: Job) -> Skipped:
     return Skipped(analysis_id, "the trace holds no GPU work", "Record CUDA activity: nsys profile -t cuda,nvtx ...")
 
 
-def _gpu_times(gpu: Gpu) -> GpuTimes:
+def _gpu_times(gpu: Gpu, idle: IdleTime | None) -> GpuTimes:
     occupancy, time = gpu.occupancy, gpu.occupancy.part_times()
     gaps = occupancy.idle()
     busy_ns = occupancy.time_where(states_with(Activity.COMPUTE) | states_with(Activity.FUSED))
@@ -170,6 +175,7 @@ def _gpu_times(gpu: Gpu) -> GpuTimes:
         work_ns=work_inside(gpu.activities, gpu.window_ns),
         idle_gap_count=len(gaps),
         longest_idle_gap_ns=int(gaps.durations_ns.max(initial=0)),
+        idle_causes=None if idle is None else idle.causes(),
     )
 
 
@@ -182,7 +188,7 @@ def work_inside(activities: Activities, window_ns: tuple[int, int]) -> int:
 def _device_times(device: Device, job: Job) -> DeviceTimes:
     gaps = device.occupancy.idle()
     start_ns, end_ns = int(device.occupancy.bounds_ns[0]), int(device.occupancy.bounds_ns[-1])
-    capture_ns = job.traces[device.report].capture_ns
+    capture_ns, idle = job.traces[device.report].capture_ns, job.idle.of_device(device)
     return DeviceTimes(
         id=device.id,
         report=device.report,
@@ -196,6 +202,7 @@ def _device_times(device: Device, job: Job) -> DeviceTimes:
         time=device.occupancy.part_times(),
         idle_gap_count=len(gaps),
         longest_idle_gap_ns=int(gaps.durations_ns.max(initial=0)),
+        idle_causes=None if idle is None else idle.causes(),
         excluded_records=dict(device.excluded_records),
     )
 

@@ -10,6 +10,9 @@ import numpy as np
 from nsysan.attribution.activities import SOURCES, Activities, collect_activities, in_order
 from nsysan.attribution.clocks import Clock, clocks_of, shifted
 from nsysan.attribution.gpu_identity import GpuIdentity, identify_gpu
+from nsysan.attribution.host import Host
+from nsysan.attribution.idle.host_thread import HostThreads
+from nsysan.attribution.idle.job_idle import JobIdle
 from nsysan.attribution.matching import FoundDevice, group_by_gpu, matching_notes
 from nsysan.attribution.window import LISTED_NAMES, WindowChoice, bounds_of, window_over
 from nsysan.model.errors import UsageError
@@ -64,6 +67,8 @@ class Job:
     notes: tuple[Note, ...]
     window_is_chosen: bool
     """Whether the user chose the window; else it is first to last activity."""
+    idle: JobIdle
+    """Why each GPU and device was idle, and what the threads of each report did."""
 
     @property
     def devices(self) -> tuple[Device, ...]:
@@ -104,7 +109,8 @@ def build_job(traces: Sequence[Trace], choice: WindowChoice | None = None, gpu: 
     if choice != WindowChoice():
         _refuse_empty_window(chosen)
     notes = (*_unusable_notes(everything), *matching_notes(groups))
-    return Job(tuple(traces), tuple(chosen), notes, choice != WindowChoice())
+    idle = JobIdle([HostThreads(Host(trace)) for trace in traces], clocks)
+    return Job(tuple(traces), tuple(chosen), notes, choice != WindowChoice(), idle)
 
 
 def occupancy_of(activities: Activities, window_ns: tuple[int, int]) -> Occupancy:

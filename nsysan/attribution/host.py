@@ -1,0 +1,116 @@
+"""What the host of one report did, in the order of its threads: calls, ranges, waits, and which work they launched."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from nsysan.attribution.cuda_calls import CallKind, call_kinds
+from nsysan.attribution.grouping import RowsByKey, rows_by_key
+from nsysan.attribution.idle.call_causes import call_causes
+from nsysan.attribution.idle.range_causes import cause_codes
+from nsysan.attribution.launch import NO_CALL, Launches, join_launches
+from nsysan.model.host_events import STACKED
+from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges, RuntimeCalls
+from nsysan.model.trace import PROCESS_BITS, Trace
+
+_NOTHING = np.empty(0, np.int64)
+
+
+class Host:
+    """The host's side of one trace. Each part is worked out when it is first asked for, and kept."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+
+    @cached_property
+    def calls(self) -> RuntimeCalls:
+        """The CUDA calls, none where they were not recorded."""
+        return self.trace.runtime_calls or RuntimeCalls(*[_NOTHING] * 6)
+
+    @cached_property
+    def launches(self) -> Launches:
+        """The call behind each record of GPU work."""
+        return join_launches(self.trace)
+
+    @cached_property
+    def kinds(self) -> Int64Array:
+        """The ``CallKind`` of each call."""
+        return call_kinds(self.trace)
+
+    @cached_property
+    def calls_by_thread(self) -> RowsByKey:
+        """The calls of each thread in order of begin."""
+        return rows_by_key(self.calls.global_tid, self.calls.start_ns)
+
+    @cached_property
+    def launching(self) -> BoolArray:
+        """Which calls launched something."""
+        launched = np.zeros(len(self.calls), np.bool_)
+        for rows in self.launches.rows.values():
+            launched[rows[rows != NO_CALL]] = True
+        return launched
+
+    @cached_property
+    def first_launches(self) -> BoolArray:
+        """Which kernels are the first of their function on their process' device, in order of launch."""
+        kernels = self.trace.kernels
+        if kernels is None or not len(kernels):
+            return np.empty(0, np.bool_)
+        rows = self.launches.rows["kernels"]
+        launched_ns = np.where(rows == NO_CALL, kernels.start_ns, self._call_starts_ns[rows])
+        order = np.lexsort((kernels.start_ns, launched_ns, kernels.name_id, kernels.device_id, kernels.global_pid))
+        is_first = np.ones(len(kernels), np.bool_)
+        same = [
+            column[order][1:] == column[order][:-1]
+            for column in (kernels.name_id, kernels.device_id, kernels.global_pid)
+        ]
+        is_first[order[1:]] = ~(same[0] & same[1] & same[2])
+        return is_first
+
+    @cached_property
+    def call_causes(self) -> Int64Array:
+        """The cause code of each call, as far as its name and length tell one."""
+        launches_first = np.zeros(len(self.calls), np.bool_)
+        if self.trace.kernels is not None:
+            rows = self.launches.rows["kernels"][self.first_launches]
+            launches_first[rows[rows != NO_CALL]] = True
+        return call_causes(self.calls, self.kinds, self.calls_by_thread, launches_first)
+
+    @cached_property
+    def ranges(self) -> NvtxRanges:
+        """The NVTX ranges, none where they were not recorded."""
+        return self.trace.nvtx_ranges or NvtxRanges(*[_NOTHING] * 7)
+
+    @cached_property
+    def range_ends_ns(self) -> Int64Array:
+        """The end of each range; one that was still open ends with the trace."""
+        ranges = self.ranges
+        latest_ns = max(int(ranges.start_ns.max(initial=0)), int(ranges.end_ns.max(initial=0)))
+        latest_ns = max(latest_ns, int(self.calls.end_ns.max(initial=0)), self.trace.capture_ns or 0)
+        return np.where(ranges.end_ns == ABSENT, latest_ns, ranges.end_ns)
+
+    @cached_property
+    def stacked_by_thread(self) -> RowsByKey:
+        """The push/pop ranges of each thread in order of begin; what may end anywhere is in none."""
+        rows = np.flatnonzero(np.isin(self.ranges.event_type, STACKED))
+        grouped = rows_by_key(self.ranges.global_tid[rows], self.ranges.start_ns[rows])
+        return RowsByKey(grouped.keys, grouped.bounds, rows[grouped.rows])
+
+    @cached_property
+    def range_causes(self) -> dict[int, int]:
+        """The cause code by name id, of those ranges whose name stands for one."""
+        return cause_codes(self.trace, self.ranges)
+
+    @cached_property
+    def loads_by_process(self) -> RowsByKey:
+        """The calls that load code, of each process."""
+        rows = np.flatnonzero(self.kinds == CallKind.LOAD)
+        grouped = rows_by_key(self.calls.global_tid[rows] & PROCESS_BITS, self.calls.start_ns[rows])
+        return RowsByKey(grouped.keys, grouped.bounds, rows[grouped.rows])
+
+    @property
+    def _call_starts_ns(self) -> Int64Array:
+        # a row of NO_CALL reads the last one, which is then not used
+        return self.calls.start_ns if len(self.calls) else np.zeros(1, np.int64)

@@ -1,0 +1,66 @@
+"""NVTX texts: the name that ranges share, and what PyTorch writes behind it."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+
+_NUMBER = r"\d+(?:\.\d+)?"
+_COUNTED = re.compile(
+    rf"(?<![A-Za-z0-9.]){_NUMBER}(?![A-Za-z0-9])|(?<=(?i:step|iter))\d+|(?<=(?i:batch))\d+|(?<=(?i:iteration))\d+"
+)
+_DETAIL = re.compile(
+    r", (?:seq = (?P<seq>\d+)|op_id = (?P<op>\d+)|sizes = (?P<sizes>\[[\[\]\d, ]*\])|input_op_ids = .*)", re.DOTALL
+)
+_LONGEST_SIZES = 10_000
+"""Characters: longer shapes are no operator's inputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorText:
+    """What ``emit_nvtx`` and ``nsys --pytorch`` tell of an operator; null is what they leave out.
+
+    ``sizes`` are the shapes of its inputs; an input that is a list of tensors has a list of shapes, one without a shape
+    an empty list.
+    """
+
+    operator: str
+    sequence: int | None
+    operator_id: int | None
+    sizes: tuple[object, ...] | None
+
+
+def parse_operator(text: str) -> OperatorText:
+    """The operator behind a range's text: ``aten::mm, seq = 12, op_id = 7, sizes = [[8, 4], [4, 2]]``."""
+    sequence = operator_id = sizes = None
+    head = _DETAIL.search(text)
+    for detail in _DETAIL.finditer(text):
+        sequence = sequence if detail["seq"] is None else int(detail["seq"])
+        operator_id = operator_id if detail["op"] is None else int(detail["op"])
+        sizes = sizes if detail["sizes"] is None else _parse_sizes(detail["sizes"])
+    return OperatorText(text if head is None else text[: head.start()], sequence, operator_id, sizes)
+
+
+def group_name(text: str) -> str:
+    """The name that ranges of one kind share: without PyTorch's details, and ``*`` for each number that counts."""
+    head = _DETAIL.search(text)
+    return _COUNTED.sub("*", text if head is None else text[: head.start()])
+
+
+def numbers_in(text: str) -> list[int]:
+    """The whole numbers that count in a text, in order."""
+    head = _DETAIL.search(text)
+    found = _COUNTED.findall(text if head is None else text[: head.start()])
+    return [int(number) for number in found if number.isdigit()]
+
+
+def _parse_sizes(written: str) -> tuple[object, ...] | None:
+    """The shapes, None where they are no lists of whole numbers."""
+    if len(written) > _LONGEST_SIZES or not re.fullmatch(r"[\[\]\d, ]*", written):
+        return None
+    try:
+        parsed = json.loads(written)
+    except (ValueError, RecursionError):
+        return None
+    return tuple(parsed) if isinstance(parsed, list) else None
