@@ -6,9 +6,11 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime
+from nsysan.model.idle import IdleCauses
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.synth.generate import Generated, Request, generate
 from nsysan.synth.placement import Layout
@@ -23,6 +25,12 @@ def _figures(found: DeviceTimes | RankTruth | RecordedTruth) -> dict[str, object
     return {name: getattr(found, name) for name in names}
 
 
+def _causes(found: IdleCauses | None) -> dict[str, int]:
+    """The causes that there are, as the truth writes them."""
+    assert found is not None
+    return {cause: time_ns for cause, time_ns in msgspec.to_builtins(found).items() if time_ns}
+
+
 def _written(folder: Path, generated: Generated) -> list[Path]:
     return [export.write(folder / name) for name, export in generated.exports.items()]
 
@@ -32,7 +40,7 @@ def _written(folder: Path, generated: Generated) -> list[Path]:
     list(product(all_scenarios(), RELEASES, Layout)),
     ids=lambda value: str(getattr(value, "name", value)),
 )
-def test_the_partition_is_the_truth_as_far_as_it_is_recorded(
+def test_partition_and_causes_are_the_truth_as_far_as_it_is_recorded(
     tmp_path: Path, scenario: Scenario, schema: str, layout: Layout
 ) -> None:
     request = Request(scenario=scenario, rank_count=3, step_count=3, schema=schema, layout=layout)
@@ -41,12 +49,17 @@ def test_the_partition_is_the_truth_as_far_as_it_is_recorded(
     run = analyze(_written(tmp_path, generated), AnalyzeOptions())
 
     gpu_time = result_of(run, GpuTime)
+    complete = {(rank.file, rank.pid): rank.idle_causes for rank in generated.truth.ranks if not rank.as_recorded}
     files = [report.name for report in run.reports]
     found = {(files[device.report], device.pid, device.device_id): _figures(device) for device in gpu_time.devices}
     assert found == {
         (rank.file, rank.pid, rank.device_id): _figures(rank.as_recorded or rank) for rank in generated.truth.ranks
     }
     assert len(gpu_time.gpus) == 3
+    causes = {(files[device.report], device.pid): _causes(device.idle_causes) for device in gpu_time.devices}
+    # what a graph without a record filled looks idle, and the truth does not know how that would look
+    assert {key: causes[key] for key in causes if key in complete} == complete
+    assert all(sum(_causes(gpu.idle_causes).values()) == gpu.time.idle_ns for gpu in gpu_time.gpus)
 
 
 def test_only_whole_graphs_of_schema_37_are_not_recorded() -> None:

@@ -12,8 +12,8 @@ LONG_CALL_NS = 100 * NS_PER_US
 """A launch, an asynchronous copy or a question about code that takes longer holds the thread up."""
 LONGEST_RESTART_NS = NS_PER_MS
 """The longest refill that still counts as the cost of the synchronisation before it."""
-LIBRARY_START_NS = NS_PER_MS
-"""A freeing call this close to a load of code on its thread is part of a library's start."""
+LIBRARY_START_NS = 10 * NS_PER_MS
+"""A freeing call this close to a load of code on its thread is part of a library's start, which takes such a while."""
 LOADER_GAP_NS = NS_PER_MS
 """Waiting of the thread is waiting for data only in gaps at least this long."""
 BATCH_BYTES = 4_096
