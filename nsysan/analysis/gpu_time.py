@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import msgspec
+import numpy as np
 
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.activities import Activities
-from nsysan.attribution.idle.pieces import IdleTime
+from nsysan.attribution.idle.pieces import IdleTime, causes_of
 from nsysan.attribution.job import Device, Gpu, Job, occupancy_of
+from nsysan.attribution.steps.exclusion import exclusions, step_causes_ns
+from nsysan.attribution.steps.start_up import start_up_end, start_up_end_without_steps
 from nsysan.attribution.unseen_graphs import count_unseen_graph_launches
 from nsysan.model.idle import IdleCauses
 from nsysan.model.partition import COMPUTING_PARTS, Activity, Part, PartTimes
@@ -51,11 +54,24 @@ class GpuTimes:
 
 
 @dataclass(frozen=True, slots=True)
+class StartUp:
+    """The idle time of a device's window up to ``end_ns`` by cause: what happens once, and is no part of a steady run.
+
+    It ends where the first step begins that is no warm-up; without steps where every kernel function that holds 1 % of
+    the kernel time has run once.
+    """
+
+    end_ns: int
+    idle_causes: IdleCauses
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceTimes:
     """A GPU as one process saw it; ``report`` is an index into ``reports``, ``gpu`` an id of ``gpus``.
 
     ``lead_idle_ns`` and ``trail_idle_ns`` are the idle of the capture before and after the window, null where the
-    capture's length is unknown. ``excluded_records`` counts records that were left out, by why.
+    capture's length is unknown. ``idle_causes`` and ``start_up`` are null where the CUDA calls were not recorded.
+    ``excluded_records`` counts records that were left out, by why.
     """
 
     id: str
@@ -71,6 +87,7 @@ class DeviceTimes:
     idle_gap_count: int
     longest_idle_gap_ns: int
     idle_causes: IdleCauses | None
+    start_up: StartUp | None
     excluded_records: dict[str, int]
 
 
@@ -203,8 +220,21 @@ def _device_times(device: Device, job: Job) -> DeviceTimes:
         idle_gap_count=len(gaps),
         longest_idle_gap_ns=int(gaps.durations_ns.max(initial=0)),
         idle_causes=None if idle is None else idle.causes(),
+        start_up=None if idle is None else _start_up(device, job, idle),
         excluded_records=dict(device.excluded_records),
     )
+
+
+def _start_up(device: Device, job: Job, idle: IdleTime) -> StartUp | None:
+    host = job.idle.threads[device.report].host
+    _, steps = job.steps.of_device(device)
+    end_ns = start_up_end_without_steps(device.activities, host.trace)
+    if steps is not None:
+        end_ns = start_up_end(steps, exclusions(steps, step_causes_ns(steps, idle.pieces), host, device.global_pid))
+    if end_ns is None:
+        return None
+    end_ns = int(np.clip(end_ns, device.occupancy.bounds_ns[0], device.occupancy.bounds_ns[-1]))
+    return StartUp(end_ns, causes_of(idle.pieces.clipped(int(device.occupancy.bounds_ns[0]), end_ns)))
 
 
 def _idle_between(device: Device, start_ns: int, end_ns: int) -> int:

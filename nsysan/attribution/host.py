@@ -40,6 +40,11 @@ class Host:
         return call_kinds(self.trace)
 
     @cached_property
+    def process_of_calls(self) -> Int64Array:
+        """The global pid of each call."""
+        return self.calls.global_tid & PROCESS_BITS
+
+    @cached_property
     def calls_by_thread(self) -> RowsByKey:
         """The calls of each thread in order of begin."""
         return rows_by_key(self.calls.global_tid, self.calls.start_ns)
@@ -107,7 +112,7 @@ class Host:
     def loads_by_process(self) -> RowsByKey:
         """The calls that load code, of each process."""
         rows = np.flatnonzero(self.kinds == CallKind.LOAD)
-        grouped = rows_by_key(self.calls.global_tid[rows] & PROCESS_BITS, self.calls.start_ns[rows])
+        grouped = rows_by_key(self.process_of_calls[rows], self.calls.start_ns[rows])
         return RowsByKey(grouped.keys, grouped.bounds, rows[grouped.rows])
 
     @property

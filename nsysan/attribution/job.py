@@ -14,6 +14,7 @@ from nsysan.attribution.host import Host
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.job_idle import JobIdle
 from nsysan.attribution.matching import FoundDevice, group_by_gpu, matching_notes
+from nsysan.attribution.steps.job_steps import JobSteps
 from nsysan.attribution.window import LISTED_NAMES, WindowChoice, bounds_of, window_over
 from nsysan.model.errors import UsageError
 from nsysan.model.run import Note
@@ -69,6 +70,8 @@ class Job:
     """Whether the user chose the window; else it is first to last activity."""
     idle: JobIdle
     """Why each GPU and device was idle, and what the threads of each report did."""
+    steps: JobSteps
+    """The training steps of each device."""
 
     @property
     def devices(self) -> tuple[Device, ...]:
@@ -90,10 +93,13 @@ class Job:
         return {"copies": "[memory copy]", "memsets": "[memset]", "graph_launches": "[CUDA graph]"}[source]
 
 
-def build_job(traces: Sequence[Trace], choice: WindowChoice | None = None, gpu: str | None = None) -> Job:
+def build_job(
+    traces: Sequence[Trace], choice: WindowChoice | None = None, gpu: str | None = None, marker: str | None = None
+) -> Job:
     """The job of these traces over the chosen window, cut down to one GPU where its id, index or UUID is given.
 
-    Raises UsageError where the window or the GPU does not exist.
+    ``marker`` names the NVTX ranges that mark steps, None is to find them. Raises UsageError where the window or the
+    GPU does not exist.
     """
     choice = choice or WindowChoice()
     bounds = [bounds_of(choice, trace) for trace in traces]
@@ -109,8 +115,9 @@ def build_job(traces: Sequence[Trace], choice: WindowChoice | None = None, gpu: 
     if choice != WindowChoice():
         _refuse_empty_window(chosen)
     notes = (*_unusable_notes(everything), *matching_notes(groups))
-    idle = JobIdle([HostThreads(Host(trace)) for trace in traces], clocks)
-    return Job(tuple(traces), tuple(chosen), notes, choice != WindowChoice(), idle)
+    hosts = [Host(trace) for trace in traces]
+    idle = JobIdle([HostThreads(host) for host in hosts], clocks)
+    return Job(tuple(traces), tuple(chosen), notes, choice != WindowChoice(), idle, JobSteps(hosts, marker))
 
 
 def occupancy_of(activities: Activities, window_ns: tuple[int, int]) -> Occupancy:

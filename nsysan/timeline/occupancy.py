@@ -47,6 +47,11 @@ class Occupancy:
         np.add.at(times_ns, _PART_OF_STATE, self.state_times())
         return PartTimes(*(int(time_ns) for time_ns in times_ns))
 
+    def parts(self) -> Int64Array:
+        """The part of each interval, as a place in the order of ``Part``."""
+        parts: Int64Array = _PART_OF_STATE[self.states]
+        return parts
+
     def time_where(self, states: BoolArray) -> int:
         """The time spent in any of the ``states``, a mask of 32."""
         return int(self.state_times()[states].sum())

@@ -64,6 +64,7 @@ def device(device_id: str, gpu_times: GpuTimes, **changes: object) -> DeviceTime
         idle_gap_count=gpu_times.idle_gap_count,
         longest_idle_gap_ns=gpu_times.longest_idle_gap_ns,
         idle_causes=None,
+        start_up=None,
         excluded_records={},
     )
     return replace(times, **changes)  # type: ignore[arg-type]  # the caller names fields of its own

@@ -46,8 +46,8 @@ def attribute_idle(
 ) -> IdleTime:
     """The idle time of a GPU by cause.
 
-    ``threads`` are those of each report with work on the GPU; ``shifts_ns`` added to the report's times puts them on the
-    GPU's clock, on which ``activities`` and ``gaps`` are.
+    ``threads`` are those of each report with work on the GPU. ``activities`` and ``gaps`` are on the GPU's clock, on
+    which ``shifts_ns`` puts the times of each report when added to them.
     """
     hosts: dict[int, Host] = {report: found.host for report, found in threads.items()}
     ended = ended_gaps(LaunchedWork.of(activities, hosts), gaps, hosts, shifts_ns)
