@@ -48,10 +48,10 @@ class Step:
 class StepsOfDevice:
     """The steps of a device. All figures but ``step_count`` are of the ``count`` steady ones, null where there is none.
 
-    ``list`` holds the first closed steps, and ``step_count`` of them there are. ``lead_ns`` is the window before the
-    ``list`` holds the first closed steps, of which there are ``step_count``. ``lead_ns`` is the window before the first,
-    ``open_ns`` what follows the last closed one. ``time`` and ``idle_causes`` are the mean step's. ``slow_count``
-    = median of the last third / median of the first third - 1, null for fewer than six steps.
+    ``list`` holds the first closed steps; there are ``step_count``. ``lead_ns`` is the window before the first,
+    ``open_ns`` what follows the last. ``time`` and ``idle_causes`` are the mean step's. ``slow_count`` steps take over
+    1.2 medians; ``slow_every`` is their distance in steps where that is always the same. ``trend_frac`` = median of the
+    last third / median of the first third - 1, null for fewer than six steps.
     """
 
     id: str

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 _NUMBER = r"\d+(?:\.\d+)?"
 _COUNTED = re.compile(
-    rf"(?<![A-Za-z0-9.]){_NUMBER}(?![A-Za-z0-9])|(?<=(?i:step|iter))\d+|(?<=(?i:batch))\d+|(?<=(?i:iteration))\d+"
+    rf"(?<![A-Za-z0-9])(?<!\d\.){_NUMBER}(?![A-Za-z0-9])|(?<=(?i:step|iter))\d+|(?<=(?i:batch))\d+|(?<=(?i:iteration))\d+"
 )
 _DETAIL = re.compile(
     r", (?:seq = (?P<seq>\d+)|op_id = (?P<op>\d+)|sizes = (?P<sizes>\[[\[\]\d, ]*\])|input_op_ids = .*)", re.DOTALL

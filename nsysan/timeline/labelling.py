@@ -94,17 +94,28 @@ def innermost(start_ns: Int64Array, end_ns: Int64Array) -> Labelling:
     start_ns, end_ns = start_ns[order], end_ns[order]
     if not len(order):
         return NOTHING_LABELLED
-    parents = parents_of(start_ns, end_ns)
-    found = _sweep(start_ns, end_ns) if parents is None else _from_nested(start_ns, end_ns, parents)
+    parents = _nested_parents(start_ns, end_ns)
+    found = _sweep(start_ns, end_ns)[0] if parents is None else _from_nested(start_ns, end_ns, parents)
     return found.relabelled(order)
 
 
-def parents_of(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array | None:
-    """The row of the smallest interval around each, ``NOBODY`` where there is none; None where two overlap partly.
+def parents_of(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
+    """The row of the innermost interval that holds when each begins, ``NOBODY`` where none does or it is empty."""
+    order = _in_order(start_ns, end_ns)
+    parents = np.full(len(start_ns), NOBODY)
+    if len(order):
+        nested = _nested_parents(start_ns[order], end_ns[order])
+        found = _sweep(start_ns[order], end_ns[order])[1] if nested is None else nested
+        parents[order] = np.where(found == NOBODY, NOBODY, order[found])
+    return parents
+
+
+def _nested_parents(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array | None:
+    """The position of the smallest interval around each, ``NOBODY`` where there is none; None where two overlap partly.
 
     The intervals are not empty and in order of start, of equal starts the longest first.
     """
-    depths = depths_of(start_ns, end_ns)
+    depths = _depths(start_ns, end_ns)
     count = len(start_ns)
     by_depth = np.argsort(depths, kind="stable")
     keys = depths[by_depth] * (count + 1) + by_depth
@@ -116,8 +127,8 @@ def parents_of(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array | None:
     return parents if is_nested.all() else None
 
 
-def depths_of(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
-    """How many intervals hold when each begins, itself included; the order is that of ``parents_of``."""
+def _depths(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
+    """How many intervals hold when each begins, itself and equal ones before it included."""
     ended = np.searchsorted(np.sort(end_ns), start_ns, side="right")
     return np.arange(1, len(start_ns) + 1) - ended
 
@@ -149,8 +160,9 @@ def _last_of_each_moment(times_ns: Int64Array, labels: Int64Array) -> Labelling:
     return Labelling(times_ns[last], labels[last])
 
 
-def _sweep(start_ns: Int64Array, end_ns: Int64Array) -> Labelling:
-    """The same for intervals that overlap partly, one at a time: plain source that numba could compile."""
+def _sweep(start_ns: Int64Array, end_ns: Int64Array) -> tuple[Labelling, Int64Array]:
+    """Labels and parents of intervals that overlap partly, one at a time: plain source that numba could compile."""
+    parents: list[int] = []
     bounds: list[int] = []
     labels: list[int] = []
     open_rows: list[int] = []
@@ -166,8 +178,9 @@ def _sweep(start_ns: Int64Array, end_ns: Int64Array) -> Labelling:
 
     for row, time_ns in enumerate(starts):
         close_until(time_ns)
+        parents.append(open_rows[-1] if open_rows else NOBODY)
         open_rows.append(row)
         bounds.append(time_ns)
         labels.append(row)
     close_until(max(ends))
-    return _last_of_each_moment(np.array(bounds), np.array(labels))
+    return _last_of_each_moment(np.array(bounds), np.array(labels)), np.array(parents)

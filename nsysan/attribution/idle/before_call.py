@@ -126,20 +126,11 @@ def _waits_for_batch(gaps: EndedGaps, parts: _HostParts, loaded_ns: Int64Array, 
     for tid in np.unique(parts.global_tid).tolist():
         own = parts.take(parts.global_tid == tid)
         waits = threads.of(tid).waits_in_os
-        np.add.at(waited_ns, own.row, _covered(waits, own.end_ns) - _covered(waits, own.start_ns))
+        np.add.at(waited_ns, own.row, waits.covered_until(own.end_ns) - waits.covered_until(own.start_ns))
     half = 2 * waited_ns >= gaps.call_begin_ns - gaps.start_ns
     is_long = gaps.end_ns - gaps.start_ns >= LOADER_GAP_NS
     for_batch: BoolArray = half & is_long & (gaps.is_batch_copy == 1) & (loaded_ns == gaps.start_ns)
     return for_batch
-
-
-def _covered(intervals: Intervals, times_ns: Int64Array) -> Int64Array:
-    """How much of the time before each moment the intervals cover."""
-    ended = np.searchsorted(intervals.start_ns, times_ns)
-    total_ns = np.concatenate([[0], np.cumsum(intervals.durations_ns)])
-    ends_ns = np.concatenate([[_NEVER], intervals.end_ns])
-    # the last one begun may not have ended yet
-    return total_ns[ended] - np.where(ended > 0, np.maximum(ends_ns[ended] - times_ns, 0), 0)
 
 
 def _refined(

@@ -35,6 +35,11 @@ _SPELLINGS = tuple(
     )
 )
 _NUMBERED, _SPELT = 0, 1
+_PLAIN_NUMBER = re.compile(r"[A-Za-z_]+[ #:=_-]{0,2}\*")
+_PART = re.compile(
+    r"layer|block|module|stage|head|expert|rank|gpu|chunk|bucket|worker|micro|epoch|group|shard|tile|part", re.I
+)
+"""What programs number besides iterations."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,17 +72,17 @@ def found_markers(host: Host) -> dict[int, Markers]:
     best: dict[int, tuple[tuple[int, int], str, Int64Array]] = {}
     for name, rank, name_ids in _candidates(host, usable):
         for rows in _by_thread(host, np.flatnonzero(usable & np.isin(host.ranges.name_id, name_ids))):
-            if len(rows) < FEWEST_MARKERS or (
-                not _SPELT <= rank < _SPELT + len(_SPELLINGS) and not _counts_up(host, rows)
-            ):
+            if len(rows) < FEWEST_MARKERS or not (_is_spelt(rank) or _numbers_iterations(host, rows)):
                 continue
             process = int(host.ranges.global_tid[rows[0]]) & PROCESS_BITS
             # the longest are at the top of the loop
             time_ns = int((host.range_ends_ns[rows] - host.ranges.start_ns[rows]).sum())
-            key = (rank, -time_ns)
-            if process not in best or key < best[process][0]:
-                best[process] = (key, name, rows)
+            best[process] = min(best.get(process, ((rank, 1), name, rows)), ((rank, -time_ns), name, rows), key=_order)
     return {process: _markers(host, rows, name) for process, (_, name, rows) in best.items()}
+
+
+def _order(candidate: tuple[tuple[int, int], str, Int64Array]) -> tuple[tuple[int, int], str]:
+    return candidate[:2]
 
 
 def _candidates(host: Host, usable: BoolArray) -> Iterator[tuple[str, int, list[int]]]:
@@ -100,17 +105,32 @@ def _rank(name: str) -> int | None:
         return None
     if _ITERATION.search(name):
         return _NUMBERED
-    return _SPELT + len(_SPELLINGS)
+    return _SPELT + len(_SPELLINGS) if _PLAIN_NUMBER.fullmatch(name) and not _PART.search(name) else None
 
 
-def _counts_up(host: Host, rows: Int64Array) -> bool:
-    """Whether the last number in the texts grows by one from range to range; a new epoch may begin anew."""
-    texts = [host.trace.text(name_id) for name_id in host.ranges.name_id[rows].tolist()]
-    numbers = [numbers_in(text)[-1:] for text in texts]
+def _is_spelt(rank: int) -> bool:
+    return _SPELT <= rank < _SPELT + len(_SPELLINGS)
+
+
+def _numbers_iterations(host: Host, rows: Int64Array) -> bool:
+    """Whether the texts count up and the ranges hold most of what their process launches meanwhile.
+
+    The last number of a text counts, and grows by one from most ranges to the next: a new epoch may begin anew.
+    """
+    numbers = [numbers_in(host.trace.text(name_id))[-1:] for name_id in host.ranges.name_id[rows].tolist()]
     if not all(numbers):
         return False
     steps = np.diff([number for (number,) in numbers])
-    return bool(2 * (steps == 1).sum() > len(steps))
+    return bool(2 * (steps == 1).sum() > len(steps)) and _holds_most_launches(host, rows)
+
+
+def _holds_most_launches(host: Host, rows: Int64Array) -> bool:
+    process = host.ranges.global_tid[rows[0]] & PROCESS_BITS
+    launches_ns = np.sort(host.calls.start_ns[host.launching & (host.process_of_calls == process)])
+    start_ns, end_ns = host.ranges.start_ns[rows], host.range_ends_ns[rows]
+    inside = np.searchsorted(launches_ns, end_ns) - np.searchsorted(launches_ns, start_ns)
+    meanwhile = np.searchsorted(launches_ns, end_ns.max()) - np.searchsorted(launches_ns, start_ns.min())
+    return bool(2 * inside.sum() > meanwhile)
 
 
 def _by_thread(host: Host, rows: Int64Array) -> Iterator[Int64Array]:
