@@ -33,6 +33,16 @@ class IdleTime:
         """The time per cause; the causes add up to the idle time."""
         return causes_of(self.pieces)
 
+    def pieces_of_gap(self, gap: int) -> IdlePieces:
+        """The pieces of one gap, which lie side by side."""
+        gaps = self.pieces.gap
+        return self.pieces.take(np.arange(np.searchsorted(gaps, gap), np.searchsorted(gaps, gap, side="right")))
+
+    def causes_of_gap(self, gap: int) -> dict[Cause, int]:
+        """The time of one gap per cause."""
+        causes = causes_of(self.pieces_of_gap(gap))
+        return {cause: causes.of(cause) for cause in Cause}
+
 
 def causes_of(pieces: IdlePieces) -> IdleCauses:
     """The time of the pieces per cause."""

@@ -37,7 +37,8 @@ _SPELLINGS = tuple(
 _NUMBERED, _SPELT = 0, 1
 _PLAIN_NUMBER = re.compile(r"[A-Za-z_]+[ #:=_-]{0,2}\*")
 _PART = re.compile(
-    r"layer|block|module|stage|head|expert|rank|gpu|chunk|bucket|worker|micro|epoch|group|shard|tile|part", re.I
+    r"layer|block|module|stage|head|expert|rank|gpu|chunk|bucket|worker|micro|epoch|group|shard|tile|part",
+    re.IGNORECASE,
 )
 """What programs number besides iterations."""
 
