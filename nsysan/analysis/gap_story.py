@@ -22,6 +22,8 @@ from nsysan.model.units import format_duration
 SPAN_COUNT = 8
 NEIGHBOUR_COUNT = 3
 RANGE_COUNT = 12
+SENTENCE_NAME = 60
+"""Characters of a name in the sentence; the parts have it whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +131,10 @@ def _names(job: Job, activities: Activities, places: Int64Array) -> tuple[str, .
 
 def _sentence(spans: tuple[GapSpan, ...], call: GapCall | None, after: str | None) -> str:
     longest = max(spans, key=lambda span: span.end_ns - span.start_ns)
-    where = "" if longest.doing is None else f" in {longest.doing}"
+    where = "" if longest.doing is None else f" in {display_text(longest.doing, SENTENCE_NAME)}"
     thread = "" if longest.thread_id is None else f" of thread {longest.thread_id}"
     waited = f"{format_duration(longest.end_ns - longest.start_ns)} went to {longest.cause.value}{where}{thread}"
     if after is None:
         return f"{waited}; nothing ran after the gap."
-    return f"{waited}; then {after} ran" + ("." if call is None else f", launched by {call.name}.")
+    launched = "" if call is None else f", launched by {call.name}"
+    return f"{waited}; then {display_text(after, SENTENCE_NAME)} ran{launched}."

@@ -50,7 +50,7 @@ class GpuTimes:
     work_ns: int
     idle_gap_count: int
     longest_idle_gap_ns: int
-    idle_causes: IdleCauses | None
+    idle_causes: IdleCauses | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,9 @@ class DeviceTimes:
     time: PartTimes
     idle_gap_count: int
     longest_idle_gap_ns: int
-    idle_causes: IdleCauses | None
-    start_up: StartUp | None
     excluded_records: dict[str, int]
+    idle_causes: IdleCauses | None = None
+    start_up: StartUp | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,8 +137,6 @@ def test_activities_are_clipped_at_the_capture_and_at_the_window(tmp_path: Path)
         time=PartTimes(30, 0, 0, 0, 50, 0, 10),
         idle_gap_count=1,
         longest_idle_gap_ns=10,
-        idle_causes=None,
-        start_up=None,
         excluded_records={},
     )
     # T4: nothing begins or ends in this window, yet it is all communication; around it 10 + 110 of idle

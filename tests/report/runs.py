@@ -44,7 +44,6 @@ def gpu(gpu_id: str, time: PartTimes, *, devices: tuple[str, ...] | None = None)
         work_ns=window_ns,
         idle_gap_count=3,
         longest_idle_gap_ns=time.idle_ns // 2,
-        idle_causes=None,
     )
 
 
@@ -63,8 +62,6 @@ def device(device_id: str, gpu_times: GpuTimes, **changes: object) -> DeviceTime
         time=gpu_times.time,
         idle_gap_count=gpu_times.idle_gap_count,
         longest_idle_gap_ns=gpu_times.longest_idle_gap_ns,
-        idle_causes=None,
-        start_up=None,
         excluded_records={},
     )
     return replace(times, **changes)  # type: ignore[arg-type]  # the caller names fields of its own
