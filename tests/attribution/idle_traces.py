@@ -1,0 +1,85 @@
+"""Hand-sized traces around one gap, in microseconds, and the causes that are found for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from nsysan.analysis.gpu_time import GpuTime
+from nsysan.pipeline.analyze import AnalyzeOptions
+from nsysan.synth.export import Export
+from tests.runs import analyze_exports, result_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+US = 1_000
+LAUNCH = "cudaLaunchKernel_v7000"
+PID = 100
+GLOBAL_PID = 1 << 48 | PID << 24
+OSRT = "CREATE TABLE OSRT_API (start INTEGER, end INTEGER, globalTid INTEGER, nameId INTEGER)"
+SCHED = "CREATE TABLE SCHED_EVENTS (start INTEGER, cpu INTEGER, isSchedIn INTEGER, globalTid INTEGER)"
+
+
+class Trace(Export):
+    """An export whose times are given in microseconds. It begins with a kernel that runs from 10 to 100 us."""
+
+    def __init__(self, schema: str = "3.25") -> None:
+        super().__init__(schema)
+        self._os_call_count = 0
+        self.launch(0, 5, runs=(10, 100))
+
+    def launch(self, start: int, end: int, runs: tuple[int, int], name: str = LAUNCH, **where: object) -> Trace:
+        """A call and the kernel that it launches; ``function`` is what that is called."""
+        function, tid = str(where.get("function", "work")), where.get("tid")
+        correlation = self._next()
+        self.call(start * US, end * US, name, correlation=correlation, tid=tid if isinstance(tid, int) else None)
+        self.kernel(runs[0] * US, runs[1] * US, function, correlation=correlation)
+        return self
+
+    def load(self, start: int, end: int, runs: tuple[int, int], name: str, size_bytes: int = 1 << 20) -> Trace:
+        """A call and the copy to the device that it makes."""
+        correlation = self._next()
+        self.call(start * US, end * US, name, correlation=correlation)
+        self.copy(runs[0] * US, runs[1] * US, size_bytes, correlation=correlation)
+        return self
+
+    def calls(self, start: int, end: int, name: str, tid: int | None = None) -> Trace:
+        """A call that launches nothing."""
+        self.call(start * US, end * US, name, tid=tid)
+        return self
+
+    def range(self, start: int, end: int, text: str, tid: int | None = None) -> Trace:
+        """A push/pop range."""
+        self.nvtx(start * US, end * US, text, tid=tid)
+        return self
+
+    def os_call(self, start: int, end: int, name: str, tid: int = PID) -> Trace:
+        """A call of the operating system."""
+        if not self._os_call_count:
+            self.sql(OSRT)
+        self._os_call_count += 1
+        name_id = 1_000_000 + self._os_call_count
+        self.sql(f"INSERT INTO StringIds VALUES ({name_id}, '{name}')")
+        self.sql(f"INSERT INTO OSRT_API VALUES ({start * US}, {end * US}, {GLOBAL_PID | tid}, {name_id})")
+        return self
+
+    def off_core(self, start: int, end: int, tid: int = PID) -> Trace:
+        """The thread leaves its core, and comes back."""
+        self.sql(SCHED)
+        for moment, is_in in ((start, 0), (end, 1)):
+            self.sql(f"INSERT INTO SCHED_EVENTS VALUES ({moment * US}, 0, {is_in}, {GLOBAL_PID | tid})")
+        return self
+
+    def _next(self) -> int:
+        return self._correlations.get(PID, 0) + 1
+
+
+def causes(folder: Path, trace: Export, options: AnalyzeOptions | None = None) -> dict[str, int]:
+    """The idle time of the only GPU by cause, in microseconds; causes without time are left out."""
+    (gpu,) = result_of(analyze_exports(folder, trace, options=options), GpuTime).gpus
+    assert gpu.idle_causes is not None
+    assert gpu.idle_causes.idle_ns == gpu.time.idle_ns
+    found = msgspec.to_builtins(gpu.idle_causes).items()
+    return {cause.removesuffix("_ns"): time_ns // US for cause, time_ns in found if time_ns}
