@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,17 +55,21 @@ class RangeTree:
             place_of[number] = place
 
     def largest(self, most: int) -> tuple[TreeNode, ...]:
-        """The nodes with the most CPU time whose parents are among them, too; parents come before their children."""
+        """The nodes with the most CPU time whose parents are among them, too: each parent before its children.
+
+        Of one parent's children that with the most CPU time comes first.
+        """
         keys = list(self._places)
-        by_time = sorted(range(len(keys)), key=lambda place: (-self._sums[place][1], place))
-        chosen = sorted(by_time[:most])
-        new_place: dict[int, int | None] = {NOBODY: None}
+        by_time = sorted(range(len(keys)), key=lambda place: (-self._sums[place][1], place))[:most]
+        children: defaultdict[int, list[int]] = defaultdict(list)
+        for place in by_time:
+            children[keys[place][0]].append(place)
         nodes: list[TreeNode] = []
-        for place in chosen:
-            parent, group = keys[place]
-            if parent in new_place:
-                new_place[place] = len(nodes)
-                nodes.append(TreeNode(new_place[parent], group, self._sums[place]))
+        waiting: list[tuple[int | None, int]] = [(None, place) for place in reversed(children[NOBODY])]
+        while waiting:
+            parent, place = waiting.pop()
+            waiting += [(len(nodes), child) for child in reversed(children[place])]
+            nodes.append(TreeNode(parent, keys[place][1], self._sums[place]))
         return tuple(nodes)
 
 

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from nsysan.analysis.gpu_time import GpuTime
-from nsysan.pipeline.analyze import AnalyzeOptions
+from nsysan.attribution.job import build_job
+from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.synth.export import Export
-from tests.runs import analyze_exports, result_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from nsysan.attribution.window import WindowChoice
 
 US = 1_000
 LAUNCH = "cudaLaunchKernel_v7000"
@@ -76,10 +77,12 @@ class Trace(Export):
         return self._correlations.get(PID, 0) + 1
 
 
-def causes(folder: Path, trace: Export, options: AnalyzeOptions | None = None) -> dict[str, int]:
+def causes(folder: Path, trace: Export, window: WindowChoice | None = None) -> dict[str, int]:
     """The idle time of the only GPU by cause, in microseconds; causes without time are left out."""
-    (gpu,) = result_of(analyze_exports(folder, trace, options=options), GpuTime).gpus
-    assert gpu.idle_causes is not None
-    assert gpu.idle_causes.idle_ns == gpu.time.idle_ns
-    found = msgspec.to_builtins(gpu.idle_causes).items()
+    path = trace.write(folder / "rank0.sqlite")
+    job = build_job([read_trace(path, ReadOptions())], window)
+    idle = job.idle.of_gpu(job.gpus[0])
+    assert idle is not None
+    assert idle.causes().idle_ns == job.gpus[0].occupancy.part_times().idle_ns
+    found = msgspec.to_builtins(idle.causes()).items()
     return {cause.removesuffix("_ns"): time_ns // US for cause, time_ns in found if time_ns}

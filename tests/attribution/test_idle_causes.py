@@ -1,7 +1,7 @@
 """Each rule on idle time with a trace that it applies to, and decoys at which it must stay silent.
 
-The GPU works until 100 us and again from 1,101 us on unless a test says otherwise: a gap of 1,001 us. The call that ends
-it begins at 1,090 us and returns at 1,100.
+The GPU works until 100 us and again from 1,101 us on unless a test says otherwise: a gap of 1,001 us. The call that
+ends it begins at 1,090 us and returns at 1,100.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import pytest
 from nsysan.attribution.idle.range_causes import cause_of_range
 from nsysan.attribution.window import WindowChoice
 from nsysan.model.idle import Cause
-from nsysan.pipeline.analyze import AnalyzeOptions
 from tests.attribution.idle_traces import LAUNCH, US, Trace, causes
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ def test_without_a_call_the_cause_is_unknown_unless_the_driver_moves_memory(tmp_
 
 
 def test_a_gap_at_the_windows_end_looks_beyond_it(tmp_path: Path) -> None:
-    until_500 = AnalyzeOptions(window=WindowChoice(0, 500 * US))
+    until_500 = WindowChoice(0, 500 * US)
 
     assert causes(tmp_path, ended(Trace()), until_500) == {"launch_latency": 5 + 5, "launch_starved": 400}
     assert causes(tmp_path, Trace(), until_500) == {"launch_latency": 10, "unknown": 400}
@@ -339,7 +338,7 @@ def test_a_wait_for_a_busy_gpu_is_no_cause_but_its_restart_is(tmp_path: Path) ->
     ],
 )
 def test_when_a_wait_is_followed_by_a_restart(
-    tmp_path: Path, wait: tuple[int, int], launched_at: int, is_restart: bool
+    *, tmp_path: Path, wait: tuple[int, int], launched_at: int, is_restart: bool
 ) -> None:
     trace = Trace().calls(*wait, "cudaDeviceSynchronize_v3020")
     trace.launch(launched_at, launched_at + 10, runs=(launched_at + 11, 2_000))

@@ -57,11 +57,22 @@ def causes_on_thread(
     """
     codes = np.array([causes.get(name_id, NOBODY) for name_id in ranges.name_id.tolist()], np.int64)
     named = np.flatnonzero(codes != NOBODY)
-    held = np.searchsorted(launch_starts_ns, ends_ns[named]) - np.searchsorted(launch_starts_ns, ranges.start_ns[named])
+    first = np.searchsorted(launch_starts_ns, ranges.start_ns[named])
+    last = np.maximum(np.searchsorted(launch_starts_ns, ends_ns[named]), first)
     groups = np.array(_groups(trace.text(name_id) for name_id in ranges.name_id[named].tolist()), np.int64)
-    held_by_group = np.bincount(groups, weights=held) if len(named) else np.empty(0)
-    codes[named[2 * held_by_group[groups] > len(launch_starts_ns)]] = NOBODY
+    for group in np.unique(groups).tolist():
+        of_group = groups == group
+        if 2 * _held(first[of_group], last[of_group], len(launch_starts_ns)) > len(launch_starts_ns):
+            codes[named[of_group]] = NOBODY
     return codes
+
+
+def _held(first: Int64Array, last: Int64Array, count: int) -> int:
+    """How many of ``count`` launches lie in at least one of the spans."""
+    changes = np.zeros(count + 1, np.int64)
+    np.add.at(changes, first, 1)
+    np.add.at(changes, last, -1)
+    return int((np.cumsum(changes) > 0).sum())
 
 
 def _groups(names: Iterable[str]) -> list[int]:
