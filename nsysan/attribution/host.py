@@ -9,8 +9,9 @@ import numpy as np
 from nsysan.attribution.cuda_calls import CallKind, call_kinds
 from nsysan.attribution.grouping import RowsByKey, rows_by_key
 from nsysan.attribution.idle.call_causes import call_causes
-from nsysan.attribution.idle.range_causes import cause_codes
+from nsysan.attribution.idle.range_causes import causes_of_groups
 from nsysan.attribution.launch import NO_CALL, Launches, join_launches
+from nsysan.attribution.range_names import NameGroups, name_groups
 from nsysan.model.host_events import STACKED
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges, RuntimeCalls
 from nsysan.model.trace import PROCESS_BITS, Trace
@@ -104,9 +105,15 @@ class Host:
         return RowsByKey(grouped.keys, grouped.bounds, rows[grouped.rows])
 
     @cached_property
-    def range_causes(self) -> dict[int, int]:
-        """The cause code by name id, of those ranges whose name stands for one."""
-        return cause_codes(self.trace, self.ranges)
+    def range_groups(self) -> NameGroups:
+        """The ranges by the name that they share."""
+        return name_groups(self.trace, self.ranges.name_id)
+
+    @cached_property
+    def range_causes(self) -> Int64Array:
+        """The cause code of each range, as far as its name tells one."""
+        causes = causes_of_groups(self.range_groups)
+        return causes[self.range_groups.of_row]
 
     @cached_property
     def loads_by_process(self) -> RowsByKey:

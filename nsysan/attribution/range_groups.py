@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.host import Host
-from nsysan.attribution.range_names import group_name
 from nsysan.attribution.range_times import RangeTimes
 from nsysan.model.tables import Int64Array, Table
 from nsysan.model.trace import PROCESS_BITS
@@ -29,17 +28,17 @@ class GroupNumbers:
 
     def of_ranges(self, host: Host, rows: Int64Array) -> Int64Array:
         """The number of each of these ranges."""
-        ranges = host.ranges
-        keys = np.stack([ranges.global_tid[rows] & PROCESS_BITS, ranges.domain_id[rows], ranges.name_id[rows]], axis=1)
-        unique, key_of = np.unique(keys, axis=0, return_inverse=True)
-        texts = {name_id: group_name(host.trace.text(name_id)) for name_id in np.unique(keys[:, 2]).tolist()}
-        numbers = [
-            self._numbers.setdefault(
-                (host.trace.nvtx_domains.get((process, domain)), texts[name_id]), len(self._numbers)
-            )
-            for process, domain, name_id in unique.tolist()
-        ]
-        return np.array(numbers, np.int64)[key_of.ravel()]
+        ranges, groups = host.ranges, host.range_groups
+        processes, process_of = np.unique(ranges.global_tid[rows] & PROCESS_BITS, return_inverse=True)
+        domains, domain_of = np.unique(ranges.domain_id[rows], return_inverse=True)
+        keys = (process_of * len(domains) + domain_of) * len(groups.names) + groups.of_row[rows]
+        unique, key_of = np.unique(keys, return_inverse=True)
+        numbers = []
+        for place, group in zip(*(part.tolist() for part in np.divmod(unique, len(groups.names) or 1)), strict=True):
+            process, domain = int(processes[place // len(domains)]), int(domains[place % len(domains)])
+            named = (host.trace.nvtx_domains.get((process, domain)), groups.names[group])
+            numbers.append(self._numbers.setdefault(named, len(self._numbers)))
+        return np.array(numbers, np.int64)[key_of]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,6 +6,11 @@ import json
 import re
 from dataclasses import dataclass
 
+import numpy as np
+
+from nsysan.model.tables import Int64Array
+from nsysan.model.trace import Trace
+
 _NUMBER = r"\d+(?:\.\d+)?"
 _COUNTED = re.compile(
     rf"(?<![A-Za-z0-9])(?<!\d\.){_NUMBER}(?![A-Za-z0-9])|(?<=(?i:step|iter))\d+|(?<=(?i:batch))\d+|(?<=(?i:iteration))\d+"
@@ -44,15 +49,40 @@ def parse_operator(text: str) -> OperatorText:
 
 def group_name(text: str) -> str:
     """The name that ranges of one kind share: without PyTorch's details, and ``*`` for each number that counts."""
-    head = _DETAIL.search(text)
-    return _COUNTED.sub("*", text if head is None else text[: head.start()])
+    return _COUNTED.sub("*", _without_details(text))
 
 
 def numbers_in(text: str) -> list[int]:
     """The whole numbers that count in a text, in order."""
-    head = _DETAIL.search(text)
-    found = _COUNTED.findall(text if head is None else text[: head.start()])
-    return [int(number) for number in found if number.isdigit()]
+    return [int(number) for number in _COUNTED.findall(_without_details(text)) if number.isdigit()]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NameGroups:
+    """The groups of a trace's ranges by the name they share: ``of_row[i]`` is the place of range ``i``'s in ``names``."""
+
+    names: tuple[str, ...]
+    of_row: Int64Array
+
+
+def name_groups(trace: Trace, name_ids: Int64Array) -> NameGroups:
+    """The groups of ranges with these names; an operator's name is looked at once, whatever follows it."""
+    unique, name_of = np.unique(name_ids, return_inverse=True)
+    numbers: dict[str, int] = {}
+    by_head: dict[str, int] = {}
+    groups = []
+    for name_id in unique.tolist():
+        head = _without_details(trace.text(name_id))
+        number = by_head.get(head)
+        if number is None:
+            number = by_head[head] = numbers.setdefault(_COUNTED.sub("*", head), len(numbers))
+        groups.append(number)
+    return NameGroups(tuple(numbers), np.array(groups, np.int64)[name_of])
+
+
+def _without_details(text: str) -> str:
+    detail = _DETAIL.search(text)
+    return text if detail is None else text[: detail.start()]
 
 
 def _parse_sizes(written: str) -> tuple[object, ...] | None:

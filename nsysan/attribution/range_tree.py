@@ -87,14 +87,15 @@ def _paths(times: RangeTimes, groups: Int64Array) -> tuple[Int64Array, list[tupl
     """The node of each range, and of each node its parent's number (``NOBODY`` at the top) and its group."""
     nodes: list[tuple[int, int]] = []
     node_of = np.full(len(times), NOBODY)
+    group_count = int(groups.max(initial=0)) + 1
     by_parent = np.argsort(times.parent, kind="stable")
     parents = times.parent[by_parent]
     level = by_parent[: np.searchsorted(parents, NOBODY, side="right")]
     while len(level):
         above = np.where(times.parent[level] == NOBODY, NOBODY, node_of[times.parent[level]])
-        unique, key_of = np.unique(np.stack([above, groups[level]], axis=1), axis=0, return_inverse=True)
-        node_of[level] = len(nodes) + key_of.ravel()
-        nodes += [(parent_node, group) for parent_node, group in unique.tolist()]
+        unique, key_of = np.unique(above * group_count + groups[level], return_inverse=True)
+        node_of[level] = len(nodes) + key_of
+        nodes += zip(*(part.tolist() for part in np.divmod(unique, group_count)), strict=True)
         level = by_parent[_slices(np.searchsorted(parents, level), np.searchsorted(parents, level, side="right"))]
     return node_of, nodes
 

@@ -13,7 +13,7 @@ from nsysan.attribution.host import Host
 from nsysan.attribution.idle.call_causes import is_synchronising, is_wait_for_gpu
 from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.idle.overheads import overhead_causes, overhead_types
-from nsysan.attribution.idle.range_causes import causes_on_thread
+from nsysan.attribution.idle.range_causes import without_workplaces
 from nsysan.attribution.idle.thresholds import LONG_CALL_NS
 from nsysan.model.host_events import Overhead
 from nsysan.model.idle import Cause
@@ -186,13 +186,15 @@ class HostThread:
 
     @property
     def _range_labels(self) -> Labelling:
-        host, rows = self._host, self._range_rows
-        launching = self._call_rows[host.launching[self._call_rows]]
-        ranges, ends_ns = host.ranges.take(rows), host.range_ends_ns[rows]
-        launch_starts_ns = host.calls.start_ns[launching]
-        codes = causes_on_thread(ranges, ends_ns, host.range_causes, launch_starts_ns, host.trace)
+        host = self._host
+        rows = self._range_rows[host.range_causes[self._range_rows] != NOBODY]
+        start_ns, end_ns = host.ranges.start_ns[rows], np.maximum(host.range_ends_ns[rows], host.ranges.start_ns[rows])
+        launches_ns = host.calls.start_ns[self._call_rows[host.launching[self._call_rows]]]
+        spans = np.searchsorted(launches_ns, start_ns), np.searchsorted(launches_ns, end_ns)
+        groups = host.range_groups.of_row[rows]
+        codes = without_workplaces(host.range_causes[rows], groups, spans, len(launches_ns))
         named = codes != NOBODY
-        return innermost(ranges.start_ns[named], ends_ns[named]).relabelled(codes[named])
+        return innermost(start_ns[named], end_ns[named]).relabelled(codes[named])
 
     @property
     def _call_labels(self) -> Labelling:

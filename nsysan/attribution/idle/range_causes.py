@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 import numpy as np
 
 from nsysan.attribution.idle.codes import code_of
-from nsysan.attribution.range_names import group_name
+from nsysan.attribution.range_names import NameGroups
 from nsysan.model.idle import Cause
-from nsysan.model.tables import Int64Array, NvtxRanges
-from nsysan.model.trace import Trace
+from nsysan.model.tables import Int64Array
 from nsysan.timeline.labelling import NOBODY
 
 # Communication libraries and activation checkpointing launch GPU work; a region that was compiled runs it.
@@ -41,29 +39,25 @@ def cause_of_range(name: str) -> Cause | None:
     return next((cause for cause, pattern in _CAUSES if pattern.search(name)), None)
 
 
-def cause_codes(trace: Trace, ranges: NvtxRanges) -> dict[int, int]:
-    """The cause code by name id, of those names of the ranges that stand for a cause."""
-    found = ((name_id, cause_of_range(trace.text(name_id))) for name_id in np.unique(ranges.name_id).tolist())
-    return {name_id: code_of(cause) for name_id, cause in found if cause is not None}
+def causes_of_groups(groups: NameGroups) -> Int64Array:
+    """The cause code of each group of ranges, ``NOBODY`` where its name stands for none."""
+    causes = [cause_of_range(name) for name in groups.names]
+    return np.array([NOBODY if cause is None else code_of(cause) for cause in causes], np.int64)
 
 
-def causes_on_thread(
-    ranges: NvtxRanges, ends_ns: Int64Array, causes: dict[int, int], launch_starts_ns: Int64Array, trace: Trace
+def without_workplaces(
+    codes: Int64Array, groups: Int64Array, spans: tuple[Int64Array, Int64Array], launch_count: int
 ) -> Int64Array:
-    """The cause code of each range of one thread, ``NOBODY`` where its name says nothing.
+    """The cause codes of ranges of one thread; those of a group that holds over half of its launches name nothing.
 
-    Ranges of one name (numbers in it apart) that hold over half of the thread's launches say nothing either: that is
-    where the thread works. ``launch_starts_ns`` ascends.
+    That is where the thread works. ``spans`` are the places of the first launch in each range and after its last.
     """
-    codes = np.array([causes.get(name_id, NOBODY) for name_id in ranges.name_id.tolist()], np.int64)
-    named = np.flatnonzero(codes != NOBODY)
-    first = np.searchsorted(launch_starts_ns, ranges.start_ns[named])
-    last = np.maximum(np.searchsorted(launch_starts_ns, ends_ns[named]), first)
-    groups = np.array(_groups(trace.text(name_id) for name_id in ranges.name_id[named].tolist()), np.int64)
-    for group in np.unique(groups).tolist():
+    codes = codes.copy()
+    first, last = spans
+    for group in np.unique(groups[codes != NOBODY]).tolist():
         of_group = groups == group
-        if 2 * _held(first[of_group], last[of_group], len(launch_starts_ns)) > len(launch_starts_ns):
-            codes[named[of_group]] = NOBODY
+        if 2 * _held(first[of_group], last[of_group], launch_count) > launch_count:
+            codes[of_group] = NOBODY
     return codes
 
 
@@ -73,8 +67,3 @@ def _held(first: Int64Array, last: Int64Array, count: int) -> int:
     np.add.at(changes, first, 1)
     np.add.at(changes, last, -1)
     return int((np.cumsum(changes) > 0).sum())
-
-
-def _groups(names: Iterable[str]) -> list[int]:
-    numbers: dict[str, int] = {}
-    return [numbers.setdefault(group_name(name), len(numbers)) for name in names]

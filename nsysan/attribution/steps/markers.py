@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from nsysan.attribution.host import Host
-from nsysan.attribution.range_names import group_name, numbers_in
+from nsysan.attribution.range_names import NameGroups, group_name, numbers_in
 from nsysan.model.errors import UsageError
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges
 from nsysan.model.trace import PROCESS_BITS, Trace
@@ -71,8 +70,8 @@ def found_markers(host: Host) -> dict[int, Markers]:
     """The markers that each process writes by itself, by global pid; a process that writes none is left out."""
     usable = _usable(host) & ~_of_library(host)
     best: dict[int, tuple[tuple[int, int], str, Int64Array]] = {}
-    for name, rank, name_ids in _candidates(host, usable):
-        for rows in _by_thread(host, np.flatnonzero(usable & np.isin(host.ranges.name_id, name_ids))):
+    for group, name, rank in _candidates(host.range_groups):
+        for rows in _by_thread(host, np.flatnonzero(usable & (host.range_groups.of_row == group))):
             if len(rows) < FEWEST_MARKERS or not (_is_spelt(rank) or _numbers_iterations(host, rows)):
                 continue
             process = int(host.ranges.global_tid[rows[0]]) & PROCESS_BITS
@@ -86,15 +85,12 @@ def _order(candidate: tuple[tuple[int, int], str, Int64Array]) -> tuple[tuple[in
     return candidate[:2]
 
 
-def _candidates(host: Host, usable: BoolArray) -> Iterator[tuple[str, int, list[int]]]:
-    """Names that ranges share and that may mark steps, with their rank and the ids of their texts."""
-    groups: defaultdict[str, list[int]] = defaultdict(list)
-    for name_id in np.unique(host.ranges.name_id[usable]).tolist():
-        groups[group_name(host.trace.text(name_id))].append(name_id)
-    for name, name_ids in groups.items():
+def _candidates(groups: NameGroups) -> Iterator[tuple[int, str, int]]:
+    """Groups of ranges that may mark steps by their name, and with which rank."""
+    for group, name in enumerate(groups.names):
         rank = _rank(name)
         if rank is not None:
-            yield name, rank, name_ids
+            yield group, name, rank
 
 
 def _rank(name: str) -> int | None:
