@@ -59,7 +59,7 @@ def numbers_in(text: str) -> list[int]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NameGroups:
-    """The groups of a trace's ranges by the name they share: ``of_row[i]`` is the place of range ``i``'s in ``names``."""
+    """The names that ranges share; ``of_row[i]`` is the place of range ``i``'s name in ``names``."""
 
     names: tuple[str, ...]
     of_row: Int64Array

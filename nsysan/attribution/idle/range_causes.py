@@ -14,7 +14,7 @@ from nsysan.timeline.labelling import NOBODY
 
 # Communication libraries and activation checkpointing launch GPU work; a region that was compiled runs it.
 _NO_CAUSE = re.compile(
-    r"nccl|activation.?checkpoint|checkpoint.?(function|wrapp|forward)|checkpointed|recompute|compiled|xlamodule",
+    r"nccl|activation.?checkpoint|checkpoint.?(function|wrap|forward)|checkpointed|recompute|compiled|xlamodule",
     re.IGNORECASE,
 )
 _CAUSES = tuple(
