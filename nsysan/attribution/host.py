@@ -12,6 +12,7 @@ from nsysan.attribution.idle.call_causes import call_causes
 from nsysan.attribution.idle.range_causes import causes_of_groups
 from nsysan.attribution.launch import NO_CALL, Launches, join_launches
 from nsysan.attribution.range_names import NameGroups, name_groups
+from nsysan.attribution.sound_records import without_damaged
 from nsysan.model.host_events import STACKED
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges, RuntimeCalls
 from nsysan.model.trace import PROCESS_BITS, Trace
@@ -20,10 +21,10 @@ _NOTHING = np.empty(0, np.int64)
 
 
 class Host:
-    """The host's side of one trace. Each part is worked out when it is first asked for, and kept."""
+    """The host's side of one trace, as far as its times can be; each part is worked out when first asked for."""
 
     def __init__(self, trace: Trace) -> None:
-        self.trace = trace
+        self.trace = without_damaged(trace)
 
     @cached_property
     def calls(self) -> RuntimeCalls:

@@ -14,6 +14,7 @@ from nsysan.attribution.host import Host
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.job_idle import JobIdle
 from nsysan.attribution.matching import FoundDevice, group_by_gpu, matching_notes
+from nsysan.attribution.sound_records import damage_notes
 from nsysan.attribution.steps.job_steps import JobSteps
 from nsysan.attribution.window import LISTED_NAMES, WindowChoice, bounds_of, window_over
 from nsysan.model.errors import UsageError
@@ -114,7 +115,8 @@ def build_job(
     chosen = _choose(gpus, gpu)
     if choice != WindowChoice():
         _refuse_empty_window(chosen)
-    notes = (*_unusable_notes(everything), *matching_notes(groups))
+    damaged = (note for trace in traces for note in damage_notes(trace))
+    notes = (*_unusable_notes(everything), *damaged, *matching_notes(groups))
     hosts = [Host(trace) for trace in traces]
     idle = JobIdle([HostThreads(host) for host in hosts], clocks)
     return Job(tuple(traces), tuple(chosen), notes, choice != WindowChoice(), idle, JobSteps(hosts, marker))

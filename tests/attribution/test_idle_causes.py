@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.idle.range_causes import cause_of_range
+from nsysan.attribution.job import build_job
 from nsysan.attribution.window import WindowChoice
+from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.idle import Cause
+from nsysan.synth.export import Export
 from tests.attribution.idle_traces import LAUNCH, US, Trace, causes
 
 if TYPE_CHECKING:
@@ -410,3 +414,49 @@ def test_the_previous_thread_has_the_gap_until_the_calling_thread_shows_itself(t
 
     # the first thread loads until 300; from 700 on, its push, the second thread collects garbage
     assert causes(tmp_path, trace) == {"data_loading": 150, "garbage_collection": 300, **starved(540)}
+
+
+# --- several processes and reports on one GPU
+
+
+def test_the_gaps_of_a_shared_gpu_are_explained_by_whoever_ends_them(tmp_path: Path) -> None:
+    # process 200 loads while both idle; as process 100 saw it the GPU idles for 1,001 us, in truth for 400 and 401
+    trace = ended(Trace())
+    trace.gpu(uuid="u0").cuda_device(uuid="u0").cuda_device(pid=200, uuid="u0")
+    trace.call(490 * US, 495 * US, LAUNCH, pid=200, correlation=1).nvtx(200 * US, 400 * US, "load_batch", pid=200)
+    trace.kernel(500 * US, 700 * US, "work", pid=200, correlation=1)
+
+    job = build_job([read_trace(trace.write(tmp_path / "rank0.sqlite"), ReadOptions())])
+
+    idle = job.idle.of_gpu(job.gpus[0])
+    assert idle is not None
+    found = idle.causes()
+    # until 200, its push, the time is of the thread before; then the range, then starving until the call at 490
+    assert (found.data_loading_ns, found.launch_latency_ns) == (200 * US, (10 + 11) * US)
+    assert found.launch_starved_ns == (100 + 90 + 390) * US
+    assert found.idle_ns == (400 + 401) * US
+
+
+def test_reports_of_one_gpu_are_put_on_one_clock(tmp_path: Path) -> None:
+    # the second session began 1 ms later, so its clock shows 1 ms less; it computes from 300 to 400 us of the first
+    first = ended(Trace())
+    second = Export()
+    second.call(-710 * US, -701 * US, LAUNCH, correlation=1).call(290 * US, 299 * US, LAUNCH, correlation=2)
+    second.kernel(0, 1, "idle start", correlation=1).kernel(300 * US, 400 * US, "work", correlation=2)
+    second.nvtx(150 * US, 250 * US, "load_batch")
+    for export, start_ns in ((first, 10**18), (second, 10**18 + 1_000 * US)):
+        export.host("node").session(utc_epoch_ns=start_ns, duration_ns=5_000 * US)
+        export.gpu(uuid="u0").cuda_device(uuid="u0")
+
+    paths = [export.write(tmp_path / f"rank{rank}.sqlite") for rank, export in enumerate((first, second))]
+    job = build_job([read_trace(path, ReadOptions()) for path in paths])
+
+    (gpu,) = job.gpus
+    idle = job.idle.of_gpu(gpu)
+    assert idle is not None
+    assert idle.causes().idle_ns == gpu.occupancy.part_times().idle_ns
+    # 1,200 to 1,300 us on the first clock is 200 to 300 on the second: its range holds there until 250
+    assert idle.causes().data_loading_ns == 50 * US
+    # and the pieces lie on the GPU's clock
+    pieces = idle.pieces.take(idle.pieces.cause == code_of(Cause.DATA_LOADING))
+    assert (pieces.start_ns.tolist(), pieces.end_ns.tolist()) == ([1_200 * US], [1_250 * US])
