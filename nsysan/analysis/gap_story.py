@@ -16,12 +16,13 @@ from nsysan.attribution.launch import NO_CALL
 from nsysan.model.idle import Cause
 from nsysan.model.tables import ABSENT, Int64Array
 from nsysan.model.text import display_text
-from nsysan.model.trace import PID_MASK
+from nsysan.model.trace import PID_MASK, PROCESS_BITS
 from nsysan.model.units import format_duration
 
 SPAN_COUNT = 8
 NEIGHBOUR_COUNT = 3
 RANGE_COUNT = 12
+MARK_COUNT = 8
 SENTENCE_NAME = 60
 """Characters of a name in the sentence; the parts have it whole."""
 
@@ -52,13 +53,15 @@ class GapStory:
     """How a gap came about, in one sentence and its parts, on the clock of the GPU.
 
     ``call`` is null where none is known, ``spans`` are the longest stretches in order of time, ``ranges`` those around
-    the call from the outermost in, and the kernels the last before and the first after the gap, in order of begin.
+    the call from the outermost in, ``marks`` what the process marked in the gap; then the last activities before the
+    gap and the first after it, in order of begin.
     """
 
     sentence: str
     call: GapCall | None
     spans: tuple[GapSpan, ...]
     ranges: tuple[str, ...]
+    marks: tuple[str, ...]
     ran_before: tuple[str, ...]
     ran_after: tuple[str, ...]
 
@@ -78,6 +81,7 @@ def tell_story(job: Job, gpu: Gpu, idle: IdleTime, gap: int) -> GapStory:
         call=call,
         spans=spans,
         ranges=() if call_row == NO_CALL else tuple(_ranges(threads, call_row)),
+        marks=() if call_row == NO_CALL else _marks(threads, call_row, (start_ns - shift_ns, end_ns - shift_ns)),
         ran_before=before,
         ran_after=after,
     )
@@ -113,6 +117,18 @@ def _ranges(threads: HostThreads, call_row: int) -> Iterator[str]:
     yield from (display_text(name) for name in names[-RANGE_COUNT:])
 
 
+def _marks(threads: HostThreads, call_row: int, gap_ns: tuple[int, int]) -> tuple[str, ...]:
+    """The first marks that the process of the call set in the gap."""
+    marks = threads.host.trace.nvtx_marks
+    if marks is None:
+        return ()
+    process = int(threads.host.process_of_calls[call_row])
+    inside = (marks.start_ns >= gap_ns[0]) & (marks.start_ns < gap_ns[1]) & (marks.global_tid & PROCESS_BITS == process)
+    found = marks.take(np.flatnonzero(inside))
+    first = found.name_id[np.argsort(found.start_ns, kind="stable")][:MARK_COUNT]
+    return tuple(display_text(threads.host.trace.text(name_id)) for name_id in first.tolist())
+
+
 def _neighbours(
     job: Job, activities: Activities, start_ns: int, end_ns: int
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -131,9 +147,10 @@ def _names(job: Job, activities: Activities, places: Int64Array) -> tuple[str, .
 
 def _sentence(spans: tuple[GapSpan, ...], call: GapCall | None, after: str | None) -> str:
     longest = max(spans, key=lambda span: span.end_ns - span.start_ns)
+    cause = longest.cause.value.replace("_", " ")
     where = "" if longest.doing is None else f" in {display_text(longest.doing, SENTENCE_NAME)}"
     thread = "" if longest.thread_id is None else f" of thread {longest.thread_id}"
-    waited = f"{format_duration(longest.end_ns - longest.start_ns)} went to {longest.cause.value}{where}{thread}"
+    waited = f"{format_duration(longest.end_ns - longest.start_ns)} went to {cause}{where}{thread}"
     if after is None:
         return f"{waited}; nothing ran after the gap."
     launched = "" if call is None else f", launched by {call.name}"

@@ -80,6 +80,7 @@ class ReportRanges:
             pieces = self._threads.of(tid).innermost_ranges.pieces(own.start_ns, own.end_ns)
             inside = pieces.labels != NOBODY
             np.add.at(starved_ns, pieces.labels[inside], (pieces.end_ns - pieces.start_ns)[inside])
+        self._threads.forget()
         return RangeSums(
             **self._counts(times.row),
             group=self._groups,

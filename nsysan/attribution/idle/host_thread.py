@@ -41,6 +41,10 @@ class HostThreads:
             self._threads[global_tid] = HostThread(self, global_tid)
         return self._threads[global_tid]
 
+    def forget(self) -> None:
+        """Drop what was worked out of single threads: it is as large as their calls, and quickly made again."""
+        self._threads.clear()
+
     @cached_property
     def overheads(self) -> ProfilerOverheads:
         """The overhead rows, none where they were not recorded."""

@@ -44,4 +44,7 @@ class JobIdle:
         if not any(len(self.threads[report].host.calls) for report in reports):
             return None
         shifts_ns = {report: self._clocks[report].shift_to(self._clocks[clock_of]) for report in reports}
-        return attribute_idle(activities, gaps, {report: self.threads[report] for report in reports}, shifts_ns)
+        found = attribute_idle(activities, gaps, {report: self.threads[report] for report in reports}, shifts_ns)
+        for report in reports:
+            self.threads[report].forget()
+        return found
