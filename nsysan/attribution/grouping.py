@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,10 @@ class RowsByKey:
         if place == len(self.keys) or self.keys[place] != key:
             return _NO_ROWS
         return self.rows[self.bounds[place] : self.bounds[place + 1]]
+
+    def groups(self) -> Iterator[tuple[int, Int64Array]]:
+        """Each key with its rows."""
+        yield from zip(self.keys.tolist(), np.split(self.rows, self.bounds[1:-1]), strict=False)
 
 
 def rows_by_key(keys: Int64Array, times_ns: Int64Array) -> RowsByKey:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +19,7 @@ from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges, Runti
 from nsysan.model.trace import PROCESS_BITS, Trace
 
 _NOTHING = np.empty(0, np.int64)
+_PROFILER_CALL = re.compile(r"cu(da)?Profiler(Start|Stop)")
 
 
 class Host:
@@ -40,6 +42,13 @@ class Host:
     def kinds(self) -> Int64Array:
         """The ``CallKind`` of each call."""
         return call_kinds(self.trace)
+
+    @cached_property
+    def profiler_calls(self) -> Int64Array:
+        """The calls that started or stopped the profiler."""
+        name_ids, name_of = np.unique(self.calls.name_id, return_inverse=True)
+        named = [_PROFILER_CALL.match(self.trace.text(name_id)) is not None for name_id in name_ids.tolist()]
+        return np.flatnonzero(np.array(named, np.bool_)[name_of])
 
     @cached_property
     def process_of_calls(self) -> Int64Array:

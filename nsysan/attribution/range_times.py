@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nsysan.attribution.grouping import rows_by_key
 from nsysan.attribution.host import Host
 from nsysan.attribution.launched_time import LaunchedTime
 from nsysan.model.tables import Int64Array, Table
@@ -50,9 +51,8 @@ def range_times(host: Host, launched: LaunchedTime, bounds_ns: tuple[int, int]) 
 
 
 def _by_domain(host: Host, rows: Int64Array) -> Iterator[Int64Array]:
-    domains = host.ranges.domain_id[rows]
-    for domain in np.unique(domains).tolist():
-        yield rows[domains == domain]
+    grouped = rows_by_key(host.ranges.domain_id[rows], host.ranges.start_ns[rows])
+    yield from (rows[places] for _, places in grouped.groups())
 
 
 def _of_nest(host: Host, launched: LaunchedTime, rows: Int64Array, bounds_ns: tuple[int, int]) -> RangeTimes:

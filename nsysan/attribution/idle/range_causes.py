@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from nsysan.attribution.grouping import rows_by_key
 from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.range_names import NameGroups
 from nsysan.model.idle import Cause
@@ -54,8 +55,7 @@ def without_workplaces(
     """
     codes = codes.copy()
     first, last = spans
-    for group in np.unique(groups[codes != NOBODY]).tolist():
-        of_group = groups == group
+    for _, of_group in rows_by_key(groups, first).groups():
         if 2 * _held(first[of_group], last[of_group], launch_count) > launch_count:
             codes[of_group] = NOBODY
     return codes

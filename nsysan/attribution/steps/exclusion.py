@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from enum import Enum
 
 import numpy as np
@@ -18,7 +17,6 @@ DISTURBED_FRAC = 0.02
 """A step that loses more of its time to loading code, or to the profiler, is none of the steady state."""
 WARM_UP_FACTOR = 1.5
 """A first step that takes so many medians is still warming up."""
-_PROFILER_CALL = re.compile(r"cu(da)?Profiler(Start|Stop)")
 
 
 class Exclusion(str, Enum):
@@ -59,8 +57,7 @@ def exclusions(steps: DeviceSteps, causes_ns: Int64Array, host: Host, global_pid
 
 def _holds_profiler_call(steps: DeviceSteps, host: Host, global_pid: int) -> BoolArray:
     holds = np.zeros(len(steps), np.bool_)
-    ids = [string_id for string_id, text in host.trace.strings.items() if _PROFILER_CALL.match(text)]
-    rows = np.flatnonzero(np.isin(host.calls.name_id, ids)) if ids else np.empty(0, np.int64)
+    rows = host.profiler_calls
     labels = steps.labelling().at(host.calls.start_ns[rows[host.process_of_calls[rows] == global_pid]])
     holds[labels[labels >= 0]] = True
     return holds

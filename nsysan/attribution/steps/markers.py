@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nsysan.attribution.grouping import rows_by_key
 from nsysan.attribution.host import Host
 from nsysan.attribution.range_names import NameGroups, group_name, numbers_in
 from nsysan.model.errors import UsageError
@@ -68,10 +69,11 @@ def named_markers(host: Host, spelling: str) -> dict[int, Markers]:
 
 def found_markers(host: Host) -> dict[int, Markers]:
     """The markers that each process writes by itself, by global pid; a process that writes none is left out."""
-    usable = _usable(host) & ~_of_library(host)
+    usable = np.flatnonzero(_usable(host) & ~_of_library(host))
+    by_group = rows_by_key(host.range_groups.of_row[usable], host.ranges.start_ns[usable])
     best: dict[int, tuple[tuple[int, int], str, Int64Array]] = {}
     for group, name, rank in _candidates(host.range_groups):
-        for rows in _by_thread(host, np.flatnonzero(usable & (host.range_groups.of_row == group))):
+        for rows in _by_thread(host, usable[by_group.of(group)]):
             if len(rows) < FEWEST_MARKERS or not (_is_spelt(rank) or _numbers_iterations(host, rows)):
                 continue
             process = int(host.ranges.global_tid[rows[0]]) & PROCESS_BITS
@@ -155,12 +157,14 @@ def _usable(host: Host) -> BoolArray:
 
 def _of_library(host: Host) -> BoolArray:
     """Which ranges a library wrote: those of a domain that is called after it."""
-    mask = np.zeros(len(host.ranges), np.bool_)
-    processes = host.ranges.global_tid & PROCESS_BITS
-    for (process, domain_id), name in host.trace.nvtx_domains.items():
-        if _LIBRARY_DOMAIN.match(name):
-            mask |= (host.ranges.domain_id == domain_id) & (processes == process)
-    return mask
+    processes, process_of = np.unique(host.ranges.global_tid & PROCESS_BITS, return_inverse=True)
+    domains, domain_of = np.unique(host.ranges.domain_id, return_inverse=True)
+    pairs, pair_of = np.unique(process_of * len(domains) + domain_of, return_inverse=True)
+    names = (
+        host.trace.nvtx_domains.get((int(processes[pair // len(domains)]), int(domains[pair % len(domains)])), "")
+        for pair in pairs.tolist()
+    )
+    return np.array([_LIBRARY_DOMAIN.match(name) is not None for name in names], np.bool_)[pair_of]
 
 
 def _matching_ids(trace: Trace, ranges: NvtxRanges, spelling: str) -> list[int]:
