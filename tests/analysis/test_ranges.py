@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nsysan.analysis.ranges import RangeKind, RangeNode, Ranges, RangeTimesOfName, compute_ranges
@@ -172,9 +172,7 @@ DRAWN_RANGES = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 40), st.sam
 DRAWN_CALLS = st.lists(st.tuples(st.integers(0, 110), st.integers(1, 9)), min_size=1, max_size=10)
 
 
-@settings(
-    max_examples=60, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(DRAWN_RANGES, DRAWN_CALLS)
 def test_times_equal_a_look_at_every_range_for_every_call(
     tmp_path: Path, ranges: list[tuple[int, int, str]], calls: list[tuple[int, int]]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nsysan.analysis.steps import Step, Steps, StepsOfDevice, StepTable, compute_steps
@@ -252,9 +252,7 @@ def test_a_step_that_the_profiler_disturbed_is_excluded(tmp_path: Path) -> None:
     assert excluded == ["step 1", "step 2"]
 
 
-@settings(
-    max_examples=30, deadline=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=3, max_size=9))
 def test_steps_tile_and_hold_the_partition_and_causes_of_their_time(
     tmp_path: Path, drawn: list[tuple[int, bool]]

@@ -107,6 +107,7 @@ CASES = st.builds(
 )
 
 
+# a trace is small enough to read as it is drawn, and to shrink it takes minutes
 @settings(max_examples=60, deadline=None, phases=[Phase.generate])
 @given(CASES)
 def test_causes_are_those_of_each_moment(case: Case) -> None:

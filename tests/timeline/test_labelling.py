@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nsysan.timeline.labelling import NOBODY, Labelling, first_come, innermost, overlaid
@@ -37,6 +37,7 @@ def holding(of: Intervals, moment: int) -> list[int]:
     return [row for row, (start, end) in enumerate(of) if start <= moment < end]
 
 
+@settings(deadline=None)
 @given(intervals | nested())
 def test_innermost_began_last(of: Intervals) -> None:
     found = innermost(*columns(of)).at(MOMENTS).tolist()
@@ -48,6 +49,7 @@ def test_innermost_began_last(of: Intervals) -> None:
         assert (None if row == NOBODY else (of[row][0], -of[row][1])) == best
 
 
+@settings(deadline=None)
 @given(intervals)
 def test_first_come_began_first(of: Intervals) -> None:
     """What holds the thread keeps it until its end: a later interval shows only beyond it."""
@@ -59,6 +61,7 @@ def test_first_come_began_first(of: Intervals) -> None:
         assert (None if row == NOBODY else of[row]) == (None if expected is None else of[expected])
 
 
+@settings(deadline=None)
 @given(st.lists(intervals, min_size=1, max_size=3))
 def test_the_first_layer_with_a_label_shows(layers: list[Intervals]) -> None:
     labellings = [first_come(*columns(of)) for of in layers]
@@ -70,6 +73,7 @@ def test_the_first_layer_with_a_label_shows(layers: list[Intervals]) -> None:
         assert label == next((one for one in labels if one != NOBODY), NOBODY)
 
 
+@settings(deadline=None)
 @given(intervals, intervals)
 def test_pieces_tile_what_was_asked_and_have_one_label(of: Intervals, asked: Intervals) -> None:
     labelling = first_come(*columns(of))
