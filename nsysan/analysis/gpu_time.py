@@ -18,6 +18,7 @@ from nsysan.attribution.steps.start_up import start_up_end, start_up_end_without
 from nsysan.attribution.unseen_graphs import count_unseen_graph_launches
 from nsysan.model.idle import IdleCauses
 from nsysan.model.partition import COMPUTING_PARTS, Activity, Part, PartTimes
+from nsysan.model.profilers import Recapture
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text
 from nsysan.model.units import counted
@@ -146,6 +147,13 @@ class GpuTime:
     job: JobTimes
 
 
+_GPU_WORK = Recapture(
+    nsys="Record CUDA activity: nsys profile -t cuda,nvtx ...",
+    torch="Record GPU activity with torch.profiler: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], "
+    "schedule=schedule(...)); the whole call: nsysan record-help --profiler torch",
+)
+
+
 def compute_gpu_time(job: Job, _results: ResultSet) -> GpuTime | Skipped:
     """The partition of every GPU of the job; skipped where no GPU work was recorded."""
     if not job.gpus:
@@ -167,7 +175,8 @@ def no_gpu_work(analysis_id: str, job: Job) -> Skipped:
         return Skipped(analysis_id, reason, "Record with --cuda-graph-trace=node, or export with a newer nsys.")
     if job.has_unusable_records:
         return Skipped(analysis_id, "no record of GPU work can be used; the notes say why", None)
-    return Skipped(analysis_id, "the trace holds no GPU work", "Record CUDA activity: nsys profile -t cuda,nvtx ...")
+    recapture = _GPU_WORK.by({trace.profiler for trace in job.traces})
+    return Skipped(analysis_id, "the trace holds no GPU work", recapture)
 
 
 def _gpu_times(gpu: Gpu, idle: IdleTime | None) -> GpuTimes:

@@ -152,7 +152,7 @@ def _cut(job: Job, device: Device, steps: DeviceSteps) -> _Cut:
 
 def _parts_ns(device: Device, steps: DeviceSteps) -> Int64Array:
     """The partition of each step: one row a step, one column a part."""
-    parts, bounds_ns = device.occupancy.parts(), device.occupancy.bounds_ns
+    parts, bounds_ns = device.occupancy.parts, device.occupancy.bounds_ns
     cut = steps.labelling().pieces(bounds_ns[:-1], bounds_ns[1:])
     inside = cut.labels >= 0
     times_ns = np.zeros((len(steps), len(PartTimes.__slots__)), np.int64)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from nsysan.attribution.job import Job
+from nsysan.model.profilers import Profiler
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array, RuntimeCalls
 from nsysan.model.trace import PROCESS_BITS, Trace
 
@@ -21,10 +22,16 @@ LAUNCH_NAME = "GraphLaunch"
 def count_unseen_graph_launches(job: Job) -> int | None:
     """How many launches no kernel, copy or graph record answers, by process and correlation id; null without calls.
 
+    Only traces of nsys are looked at: PyTorch's profiler always records the kernels of a graph one by one.
+
     Launches count that a process of the job's GPUs made, inside the window if the user chose one; in a job without GPU
     work all do.
     """
-    calls = {report: trace.runtime_calls for report, trace in enumerate(job.traces) if trace.runtime_calls is not None}
+    calls = {
+        report: trace.runtime_calls
+        for report, trace in enumerate(job.traces)
+        if trace.runtime_calls is not None and trace.profiler is Profiler.NSYS
+    }
     return sum(_count(job, report, table) for report, table in calls.items()) if calls else None
 
 

@@ -10,12 +10,17 @@ import numpy as np
 
 from nsysan.attribution.activities import Activities
 from nsysan.model.errors import UsageError
+from nsysan.model.profilers import Recapture
 from nsysan.model.tables import ABSENT, BoolArray, NvtxRanges
 from nsysan.model.text import display_text
 from nsysan.model.trace import PROCESS_BITS, Trace
 from nsysan.model.units import format_timestamp
 
 LISTED_NAMES = 12
+_RANGES = Recapture(
+    nsys="Record with -t cuda,nvtx.",
+    torch="Record with torch.profiler: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], ...).",
+)
 _RANGE_SPELLING = re.compile(r"(?P<name>.*?)(?:@(?P<domain>[^/@]*))?(?:/(?P<index>\d+))?", re.DOTALL)
 
 
@@ -71,12 +76,13 @@ def _range_span(spelling: str, trace: Trace) -> tuple[int, int]:
     ranges = trace.nvtx_ranges
     if ranges is None or not len(ranges):
         raise UsageError(
-            f"{trace.name} holds no NVTX ranges, so --range cannot choose one.", "Record with -t cuda,nvtx."
+            f"{trace.name} holds no ranges, so --range cannot choose one.",
+            _RANGES.by({trace.profiler}),
         )
     matches = _matching(ranges, trace, spelling)
     if not len(matches):
         raise UsageError(
-            f"{trace.name} holds no NVTX range {display_text(spelling)!r}.",
+            f"{trace.name} holds no range {display_text(spelling)!r}.",
             f"Most frequent ranges here, with their number: {'; '.join(_frequent_names(ranges, trace))}."
             f"{_domains_hint(spelling, trace)}",
         )

@@ -90,8 +90,12 @@ def _terminate(_number: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def _unwinding_on_termination() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP unwind the stack, so that temporary folders and half-written files go with it."""
-    previous = {number: signal.signal(number, _terminate) for number in (signal.SIGTERM, signal.SIGHUP)}
+    """Let SIGTERM and SIGHUP unwind the stack, so that temporary folders and half-written files go with it.
+
+    One that is ignored, as SIGHUP is under nohup, stays so.
+    """
+    ending = (number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is not signal.SIG_IGN)
+    previous = {number: signal.signal(number, _terminate) for number in ending}
     try:
         yield
     finally:

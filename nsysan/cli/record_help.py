@@ -1,4 +1,4 @@
-"""``nsysan record-help``: the ``nsys profile`` line to use."""
+"""``nsysan record-help``: the ``nsys profile`` line, or the use of PyTorch's profiler, to record with."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import click
 
 from nsysan.ingest.nsys.recording import ALL, LAUNCHERS, TOPICS, recording_of
+from nsysan.ingest.torch.recording import torch_recording_of
 
 _STEPS = re.compile(r"(\d{1,9}):(\d{1,9})", re.ASCII)
 
@@ -19,14 +20,20 @@ def _steps(spelling: str) -> tuple[int, int]:
 
 
 @click.command("record-help", short_help="The nsys profile line to record with.")
-@click.option("--launcher", type=click.Choice(tuple(LAUNCHERS)), default="python", show_default=True)
+@click.option("--profiler", type=click.Choice(("nsys", "torch")), default="nsys", show_default=True)
+@click.option("--launcher", type=click.Choice(tuple(LAUNCHERS)), default="python", help="Of nsys.", show_default=True)
 @click.option("--question", type=click.Choice((*TOPICS, ALL)), default="overlap", show_default=True)
 @click.option("--steps", metavar="A:B", type=_steps, default="10:15", show_default=True, help="Record A up to B.")
-def record_help_command(*, launcher: str, question: str, steps: tuple[int, int]) -> None:
-    """Print the nsys profile line that answers a question, the code it needs, and what each option costs."""
+def record_help_command(*, profiler: str, launcher: str, question: str, steps: tuple[int, int]) -> None:
+    """Print the nsys profile line that answers a question, the code it needs, and what each option costs.
+
+    With --profiler torch it is the code that records with PyTorch's own profiler.
+    """
     from nsysan.report.recording_text import render_recording
 
-    click.echo(render_recording(recording_of(launcher, question, steps)), nl=False)
+    is_torch = profiler == "torch"
+    recording = torch_recording_of(question, steps) if is_torch else recording_of(launcher, question, steps)
+    click.echo(render_recording(recording), nl=False)
 
 
 COMMAND = record_help_command

@@ -37,6 +37,25 @@ from nsysan.model.units import NS_PER_MS
     type=click.FloatRange(min=0, max=10_000),
     help="Let sessions begin apart, on clocks up to so wrong.",
 )
+@click.option(
+    "--nvtx",
+    "spelling",
+    default="pytorch",
+    show_default=True,
+    type=click.Choice(["pytorch", "lightning", "megatron-bridge", "deepspeed", "jax"]),
+    help="Whose ranges are around steps.",
+)
+@click.option("--include-blobs", "includes_blobs", is_flag=True, help="With the payloads of NCCL's ranges.")
+@click.option(
+    "--trace",
+    default="cuda,nvtx",
+    show_default=True,
+    metavar="KIND,...",
+    help="Of cuda, nvtx, osrt, sched, memory, sync, metrics, mpi.",
+)
+@click.option(
+    "--repeat", default=1, show_default=True, type=click.IntRange(min=1), help="Record the job so often in a row."
+)
 @click.option("--list", "list_only", is_flag=True, help="List the scenarios.")
 def synth_command(  # noqa: PLR0913 -- one parameter an option
     *,
@@ -50,6 +69,10 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
     layout: str,
     omitted_ranks: tuple[int, ...],
     clock_error_ms: float | None,
+    spelling: str,
+    includes_blobs: bool,
+    trace: str,
+    repeat: int,
     list_only: bool,
 ) -> None:
     """Write the traces of a simulated training job as Nsight Systems would export them, and their truth beside them.
@@ -61,6 +84,7 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
     from nsysan.synth.generate import FileFormat, Request, generate
     from nsysan.synth.placement import Layout
     from nsysan.synth.scenario import all_scenarios, find_scenario
+    from nsysan.synth.trace_kind import parse_kinds
 
     if list_only:
         for known in all_scenarios():
@@ -78,6 +102,10 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
         omitted_ranks=frozenset(omitted_ranks),
         clock_error_ns=None if clock_error_ms is None else round(clock_error_ms * NS_PER_MS),
         file_format=FileFormat(file_format),
+        spelling=spelling,
+        includes_blobs=includes_blobs,
+        kinds=parse_kinds(trace),
+        recording_count=repeat,
     )
     for path in write(generate(request), folder):
         click.echo(str(path))

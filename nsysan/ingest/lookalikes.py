@@ -6,6 +6,7 @@ import codecs
 from dataclasses import dataclass
 
 from nsysan.ingest.reader import Candidate
+from nsysan.ingest.torch.opening import RECORD_AGAIN, is_cut_before_its_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,8 @@ _GIVE_FOLDER = (
 )
 _RAW_STREAM = Look("a raw stream that nsys did not turn into a report", _IMPORT)
 
+_CUT_TRACE = Look("the begin of a trace of PyTorch's profiler that was cut off", RECORD_AGAIN)
+
 _BY_FIRST_BYTES = (
     (b"version https://git-lfs.github.com/spec/", Look("a Git LFS pointer, the stand-in for a file", _FETCH)),
     (b"\x89PNG\r\n\x1a\n", Look("a PNG picture")),
@@ -50,7 +53,10 @@ _PAGE_MARKS = (b"<!doctype html", b"<html", b"<?xml")
 
 
 def look_of(candidate: Candidate) -> Look:
-    """What the candidate looks like, by its first bytes, then by its suffix."""
+    """What the candidate looks like, by its first bytes, then by its name."""
+    is_whole = candidate.size_bytes == len(candidate.head)
+    if is_whole and is_cut_before_its_keys(candidate.head, candidate.path.name):
+        return _CUT_TRACE
     for first_bytes, look in _BY_FIRST_BYTES:
         if candidate.head.startswith(first_bytes):
             return look

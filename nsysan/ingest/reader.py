@@ -49,12 +49,12 @@ class Candidate:
 class Reader:
     """One format. ``recognise`` looks at the candidate only; ``read`` raises InputError or MissingToolError.
 
-    ``survey`` says what an input holds without reading its records; where it is None the trace is read for that.
+    ``survey`` says what an input holds, without reading its records where the format can be counted, and raises alike.
     ``needs_modules`` are those beyond nsysan's own requirements that reading imports.
     """
 
     id: str
     recognise: Callable[[Candidate], bool]
     read: Callable[[Candidate, ReadOptions], Trace]
-    survey: Callable[[Candidate, ReadOptions], Contents] | None = None
+    survey: Callable[[Candidate, ReadOptions], Contents]
     needs_modules: tuple[str, ...] = ()

@@ -8,7 +8,6 @@ from nsysan.ingest import readers
 from nsysan.ingest.reader import Candidate, Reader, ReadOptions
 from nsysan.ingest.recognition import examine, readable, refusal
 from nsysan.ingest.stillness import unchanged
-from nsysan.ingest.trace_survey import contents_of
 from nsysan.model.contents import Contents
 from nsysan.model.registry import discover
 from nsysan.model.trace import Trace
@@ -35,9 +34,7 @@ def survey_report(path: Path, options: ReadOptions) -> Contents:
     candidate = examine(path)
     reader = _reader_of(candidate)
     with unchanged(path), readable(path):
-        if reader.survey is not None:
-            return reader.survey(candidate, options)
-        return contents_of(reader.read(candidate, options))
+        return reader.survey(candidate, options)
 
 
 def _reader_of(candidate: Candidate) -> Reader:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nsysan.model.text import display_text
-from nsysan.model.trace import CaptureIdentity, CudaDevice, PhysicalGpu
+from nsysan.model.trace import CaptureIdentity, CudaDevice, PhysicalGpu, ProcessGroup
 
 
 def shown(name: str | None) -> str | None:
@@ -23,6 +23,13 @@ def shown_gpus(gpus: tuple[PhysicalGpu, ...]) -> tuple[PhysicalGpu, ...]:
 def shown_devices(devices: tuple[CudaDevice, ...]) -> tuple[CudaDevice, ...]:
     """The CUDA devices with their UUIDs safe to show."""
     return tuple(replace(device, uuid=shown(device.uuid)) for device in devices)
+
+
+def shown_groups(groups: tuple[ProcessGroup, ...]) -> tuple[ProcessGroup, ...]:
+    """The process groups with their texts safe to show."""
+    return tuple(
+        replace(group, name=display_text(group.name), description=display_text(group.description)) for group in groups
+    )
 
 
 def shown_identity(identity: CaptureIdentity) -> CaptureIdentity:

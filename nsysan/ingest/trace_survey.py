@@ -11,24 +11,25 @@ import numpy as np
 
 from nsysan import __version__
 from nsysan.ingest.counts import NCCL_DOMAIN, Counts, GpuWork
-from nsysan.ingest.shown import shown, shown_devices, shown_gpus, shown_identity
-from nsysan.model.contents import Communicators, Contents, TableRows
+from nsysan.ingest.shown import shown, shown_devices, shown_gpus, shown_groups, shown_identity
+from nsysan.model.contents import Communicators, Contents, OpenQuestion, TableRows
 from nsysan.model.tables import ABSENT, BoolArray, GpuActivities, Int64Array, NvtxRanges
 from nsysan.model.text import display_text
 from nsysan.model.trace import GPU_TABLES, IMPOSSIBLE_NS, PROCESS_BITS, Trace
 
 _NCCL = re.compile("nccl[A-Z]")
-_TABLES = (*GPU_TABLES, "nvtx_ranges")
+_TABLES = (*GPU_TABLES, "nvtx_ranges", "runtime_calls", "collective_calls")
 
 
-def contents_of(trace: Trace, process_names: Mapping[int, str] = MappingProxyType({})) -> Contents:
-    """The contents of a trace, its tables under nsysan's own names; no question is put to it.
+def contents_of(
+    trace: Trace, open_questions: tuple[OpenQuestion, ...], process_names: Mapping[int, str] = MappingProxyType({})
+) -> Contents:
+    """The contents of a trace, its tables under nsysan's own names.
 
     ``process_names`` are by global pid and safe to show.
     """
     counts = Counts(_work(trace), _ranges(trace), {key: display_text(name) for key, name in trace.nvtx_domains.items()})
     total, names = counts.total_work(), _names(trace)
-    nccl_count = counts.ranges_by_domain()[NCCL_DOMAIN] or sum(names[name] for name in names if _NCCL.match(name))
     host = trace.identity.host
     return Contents(
         nsysan_version=__version__,
@@ -50,10 +51,23 @@ def contents_of(trace: Trace, process_names: Mapping[int, str] = MappingProxyTyp
         work_start_ns=total.start_ns,
         work_end_ns=total.end_ns,
         nvtx=counts.nvtx(names),
-        communicators=Communicators((), (), nccl_count) if nccl_count else None,
+        rank=trace.rank,
+        world_size=trace.world_size,
+        communicators=_communicators(trace, counts, names),
         tables=tuple(TableRows(name, len(table)) for name in _TABLES if (table := getattr(trace, name)) is not None),
-        open_questions=None,
+        open_questions=open_questions,
     )
+
+
+def _communicators(trace: Trace, counts: Counts, names: Counter[str]) -> Communicators | None:
+    nccl_count = counts.ranges_by_domain()[NCCL_DOMAIN] or sum(names[name] for name in names if _NCCL.match(name))
+    call_count = 0 if trace.collective_calls is None else len(trace.collective_calls)
+    found = Communicators(
+        nccl_range_count=nccl_count,
+        process_groups=shown_groups(trace.process_groups),
+        collective_call_count=call_count,
+    )
+    return None if found == Communicators() else found
 
 
 def _work(trace: Trace) -> dict[tuple[int, int], GpuWork]:

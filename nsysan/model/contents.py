@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nsysan.model.trace import CaptureIdentity, CudaDevice, PhysicalGpu
+from nsysan.model.trace import CaptureIdentity, CudaDevice, PhysicalGpu, ProcessGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,15 @@ class NvtxContents:
 class Communicators:
     """What rows tell of communication: ranks and communicator sizes from MPI's, and how many ranges are of NCCL.
 
-    Those are the ranges of its domain, or, where no domain has its name, those named as its calls are.
+    Those are the ranges of its domain, or, where no domain has its name, those named as its calls are. Of PyTorch's
+    profiler come the process groups this rank is in, and how many calls of collectives it recorded.
     """
 
-    mpi_ranks: tuple[int, ...]
-    mpi_sizes: tuple[int, ...]
-    nccl_range_count: int
+    mpi_ranks: tuple[int, ...] = ()
+    mpi_sizes: tuple[int, ...] = ()
+    nccl_range_count: int = 0
+    process_groups: tuple[ProcessGroup, ...] = ()
+    collective_call_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +86,10 @@ class OpenQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """One report. What names people, machines and paths is None unless identity is kept.
+    """One report. What names people, machines and paths is None unless identity is kept, ``rank`` where none is told.
 
     ``process_count`` counts the processes nsys saw, ``processes`` are those that did something that was recorded.
-    ``nvtx`` and ``communicators`` are None where nothing of the kind was recorded, ``open_questions`` where the
-    format is not one that questions are put to.
+    ``nvtx`` and ``communicators`` are None where nothing of the kind was recorded.
     """
 
     nsysan_version: str
@@ -110,9 +112,11 @@ class Contents:
     work_start_ns: int | None
     work_end_ns: int | None
     nvtx: NvtxContents | None
+    rank: int | None
+    world_size: int | None
     communicators: Communicators | None
     tables: tuple[TableRows, ...]
-    open_questions: tuple[OpenQuestion, ...] | None
+    open_questions: tuple[OpenQuestion, ...]
 
 
 @dataclass(frozen=True, slots=True)

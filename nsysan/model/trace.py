@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from nsysan.model.profilers import Profiler, profiler_of
 from nsysan.model.tables import (
     CollectiveCalls,
     Copies,
@@ -79,6 +80,16 @@ class CudaDevice:
     sm_count: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class ProcessGroup:
+    """Ranks that communicate with each other, as PyTorch counts them; ``size`` is null where it was not told."""
+
+    name: str
+    description: str
+    size: int | None
+    ranks: tuple[int, ...]
+
+
 GPU_TABLES = ("kernels", "copies", "memsets", "graph_launches")
 """The fields of a Trace that hold GPU work."""
 
@@ -116,6 +127,12 @@ class Trace:
     scheduling_events: SchedulingEvents | None = None
     rank: int | None = None
     world_size: int | None = None
+    process_groups: tuple[ProcessGroup, ...] = ()
+
+    @property
+    def profiler(self) -> Profiler:
+        """What recorded the trace."""
+        return profiler_of(self.reader)
 
     def gpu_tables(self) -> dict[str, GpuActivities]:
         """The tables of GPU work that were recorded, by field name, in a fixed order."""

@@ -22,6 +22,7 @@ from nsysan.model.text import display_text
 from nsysan.model.trace import Trace
 from nsysan.model.units import counted
 from nsysan.pipeline.inputs import without_copies
+from nsysan.pipeline.same_capture import without_repeats
 
 Progress = Callable[[str], None]
 
@@ -62,7 +63,7 @@ def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress |
     """The Run of these report files. Raises InputError, UsageError or MissingToolError; writes only kept exports."""
     wanted = _wanted(options.only)
     originals, copy_notes = without_copies(paths)
-    traces = _read_all(originals, options, progress or _silent)
+    traces, repeat_notes = without_repeats(_read_all(originals, options, progress or _silent))
     job = build_job(traces, options.window, options.gpu, options.marker)
     results = _compute(job, wanted)
     return Run(
@@ -72,7 +73,7 @@ def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress |
         options=options.recorded(),
         provenance=_provenance(traces, keep_identity=options.keep_identity),
         reports=_report_infos(traces),
-        notes=(*copy_notes, *_unreadable_notes(traces), *_range_notes(options.window), *job.notes),
+        notes=(*copy_notes, *repeat_notes, *_unreadable_notes(traces), *_range_notes(options.window), *job.notes),
         results=results,
         diagnosis=diagnose(results, window_is_chosen=options.window != WindowChoice()),
         findings=find_all(results),

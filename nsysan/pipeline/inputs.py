@@ -30,8 +30,9 @@ def expand_inputs(paths: Iterable[Path]) -> list[Path]:
 
 def report_stem(path: Path) -> str:
     """The name of a report without its suffix, or of a folder as it is: what its page is named after."""
-    named = path.absolute()
-    return named.name[: len(named.name) - len(_suffix(named) or "")]
+    # where a path ends in "..", only the file system knows the folder's name; the root folder has none
+    named = path.resolve() if path.name == ".." else path.absolute()
+    return named.name[: len(named.name) - len(_suffix(named) or "")] or "reports"
 
 
 def _suffix(path: Path) -> str | None:

@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
 
-from nsysan.model.contents import Contents, DeviceWork, NamedCount, OpenQuestion, ProcessWork
+from nsysan.model.contents import Contents, DeviceWork, NamedCount, ProcessWork
+from nsysan.model.profilers import Profiler, profiler_of
 from nsysan.model.text import visible_text
-from nsysan.model.trace import PhysicalGpu
+from nsysan.model.trace import PhysicalGpu, ProcessGroup
 from nsysan.model.units import NS_PER_S, counted, format_bytes, format_count, format_duration, format_timestamp
 from nsysan.report.columns import aligned
 from nsysan.report.prose import NO_BREAK_SPACE, unbroken
@@ -18,6 +19,10 @@ WIDTH = 100
 _ROW_COUNT = 8
 _NOT_RECORDED = "not recorded"
 _ENUMERATION = "ENUM_"
+_HELP = {
+    Profiler.NSYS: "The whole command line: nsysan record-help",
+    Profiler.TORCH: "The whole call: nsysan record-help --profiler torch",
+}
 
 
 def render_contents(contents: Contents) -> str:
@@ -26,7 +31,7 @@ def render_contents(contents: Contents) -> str:
         _facts(contents),
         _device_lines(contents.devices),
         _table_lines(contents),
-        _question_lines(contents.open_questions),
+        _question_lines(contents),
     )
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
@@ -40,8 +45,8 @@ def _facts(contents: Contents) -> list[str]:
         "Processes": _processes(contents),
         "GPUs": _gpus(contents.gpus),
         "GPU work": _work(contents),
-        "NVTX": _nvtx(contents),
-        "Ranges": _ranges(contents),
+        **_ranges(contents),
+        "Rank": _rank(contents),
         "Communicators": _communicators(contents),
     }
     return [line for name, fact in facts.items() if fact for line in _wrapped(f"{name}: {fact}")]
@@ -84,7 +89,7 @@ def _hosts(contents: Contents) -> str:
 def _processes(contents: Contents) -> str:
     seen = "" if contents.process_count is None else f"; nsys saw {format_count(contents.process_count)}"
     active = _listed(_process(process) for process in contents.processes)
-    return f"{active or 'none did GPU work or opened an NVTX range'}{seen}"
+    return f"{active or 'none did GPU work or opened a range'}{seen}"
 
 
 def _process(process: ProcessWork) -> str:
@@ -110,19 +115,24 @@ def _work(contents: Contents) -> str:
     return f"{span}, {format_duration(contents.work_end_ns - contents.work_start_ns)}"
 
 
-def _nvtx(contents: Contents) -> str:
-    if contents.nvtx is None:
-        return _NOT_RECORDED
-    return f"{counted(contents.nvtx.range_count, 'range')}; by domain: {_listed(map(_count, contents.nvtx.domains))}"
-
-
-def _ranges(contents: Contents) -> str:
-    names = () if contents.nvtx is None else contents.nvtx.frequent_names
-    return "; ".join(map(_count, names))
+def _ranges(contents: Contents) -> dict[str, str]:
+    """How many ranges there are and what they are called; only those of nsys are NVTX ranges."""
+    first, second = ("NVTX", "Ranges") if profiler_of(contents.reader) is Profiler.NSYS else ("Ranges", "Names")
+    found = contents.nvtx
+    if found is None:
+        return {first: _NOT_RECORDED}
+    domains = f"{counted(found.range_count, 'range')}; by domain: {_listed(map(_count, found.domains))}"
+    return {first: domains, second: "; ".join(map(_count, found.frequent_names))}
 
 
 def _count(entry: NamedCount) -> str:
     return f"{entry.name} {format_count(entry.count)}"
+
+
+def _rank(contents: Contents) -> str:
+    if contents.rank is None:
+        return "" if contents.world_size is None else f"{_NOT_RECORDED}; {contents.world_size} in the job"
+    return f"{contents.rank}{'' if contents.world_size is None else f' of {contents.world_size}'}"
 
 
 def _communicators(contents: Contents) -> str:
@@ -132,7 +142,17 @@ def _communicators(contents: Contents) -> str:
     nccl = f"{counted(found.nccl_range_count, 'NCCL range')}" if found.nccl_range_count else ""
     ranks = f"MPI ranks {_listed(map(str, found.mpi_ranks))}" if found.mpi_ranks else ""
     sizes = f"MPI communicators of {_listed(map(str, found.mpi_sizes))} ranks" if found.mpi_sizes else ""
-    return "; ".join(filter(None, (nccl, ranks, sizes)))
+    groups = found.process_groups
+    names = _listed(map(_group, sorted(groups, key=lambda group: -len(group.ranks))))
+    listed = f"{counted(len(groups), 'process group')}: {names}" if groups else ""
+    calls = found.collective_call_count
+    called = f"{counted(calls, 'call')} of collectives" if calls else ""
+    return "; ".join(filter(None, (nccl, ranks, sizes, called, listed)))
+
+
+def _group(group: ProcessGroup) -> str:
+    size = len(group.ranks) if group.size is None else group.size
+    return f"{group.name} of {counted(size, 'rank')}"
 
 
 def _device_lines(devices: Sequence[DeviceWork]) -> list[str]:
@@ -160,15 +180,14 @@ def _table_lines(contents: Contents) -> list[str]:
     return _wrapped(f"Rows: {listed}{rest}")
 
 
-def _question_lines(questions: Sequence[OpenQuestion] | None) -> list[str]:
-    if questions is None:
-        return ["What cannot be answered is told for reports of Nsight Systems only."]
+def _question_lines(contents: Contents) -> list[str]:
+    questions = contents.open_questions
     if not questions:
         return ["Nothing that nsysan asks is missing."]
     entries = [
         line for each in questions for line in _wrapped(f"- {each.question} Record with {each.recapture}.", "  ")
     ]
-    return ["Not answered by this report:", *entries, "The whole command line: nsysan record-help"]
+    return ["Not answered by this report:", *entries, _HELP[profiler_of(contents.reader)]]
 
 
 def _listed(items: Iterable[str]) -> str:

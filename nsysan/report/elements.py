@@ -42,10 +42,21 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A stretch of a GPU's time that the timeline shows, on the clock of its report; ``kind`` is gap or kernel."""
+
+    kind: str
+    gpu: str
+    start_ns: int
+    end_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
     """One cell: its text, a smaller ``note`` below it, the ``value`` it sorts by, a swatch of ``fill``, or a bar.
 
-    ``style`` is one of the classes ``name`` (a name out of the trace), ``code``, ``faint`` and ``strong``.
+    ``style`` is one of the classes ``name`` (a name out of the trace), ``code``, ``faint`` and ``strong``. The text of
+    a cell with a ``place`` leads there.
     """
 
     text: str
@@ -54,23 +65,28 @@ class Cell:
     style: str | None = None
     fill: str | None = None
     bar: Bar | None = None
+    place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The head of a column; where ``term`` is given its label leads to the definition."""
+    """The head of a column; where ``term`` is given its label leads to the definition.
+
+    A numeric column holds figures; ``unit`` is that of its cells' values, as they are copied.
+    """
 
     label: str
     term: Term | None = None
     numeric: bool = False
     bar: bool = False
+    unit: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table whose rows begin with their header. ``note`` stands below it.
+    """A table whose rows begin with their header. ``note`` stands below it, ``source`` is the key of its figures.
 
-    Tables with ``search`` (what the field's placeholder suggests) can be filtered and sorted.
+    Tables of several rows can be sorted, those with ``search`` (what the field's placeholder suggests) searched too.
     """
 
     id: str
@@ -80,6 +96,7 @@ class Table:
     footers: tuple[tuple[Cell, ...], ...] = ()
     note: str | None = None
     search: str | None = None
+    source: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse a row that has not one cell a column."""

@@ -8,18 +8,19 @@ from collections.abc import Sequence
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime, GpuTimes
 from nsysan.model.partition import Part, PartTimes
 from nsysan.model.run import ReportInfo
-from nsysan.model.units import NS_PER_MS, format_count, format_duration, format_fraction, format_timestamp
+from nsysan.model.units import NS_PER_MS, format_count, format_fraction
+from nsysan.report import cells
 from nsysan.report.elements import Cell, Column, Table, stacked_bar
 from nsysan.report.partition import job_share, part_share, part_term
-from nsysan.report.prose import fraction_or, spelled
+from nsysan.report.prose import spelled
 from nsysan.report.terms import TERMS
 
 SHOWN_DEVICE_COUNT = 32
 
 _NO_WINDOW = "no window"
 _PARTITION_COLUMNS = (
-    *(Column(spelled(part), part_term(part), numeric=True) for part in Part),
-    Column("window", TERMS["window"], numeric=True),
+    *(Column(spelled(part), part_term(part), numeric=True, unit="ns") for part in Part),
+    Column("window", TERMS["window"], numeric=True, unit="ns"),
 )
 
 
@@ -31,10 +32,11 @@ def gpu_bars(gpus: Sequence[GpuTimes]) -> Table:
         columns=(
             Column("GPU"),
             Column("Parts", bar=True),
-            Column("compute busy", TERMS["compute_busy"], numeric=True),
-            Column("idle", TERMS["idle"], numeric=True),
+            Column("compute busy", TERMS["compute_busy"], numeric=True, unit="fraction"),
+            Column("idle", TERMS["idle"], numeric=True, unit="fraction"),
         ),
         rows=tuple(_bar_row(gpu) for gpu in gpus),
+        source="gpus[].time",
     )
 
 
@@ -47,28 +49,30 @@ def partition_table(gpu_time: GpuTime, gpus: Sequence[GpuTimes]) -> Table:
         columns=(Column("GPU"), *_PARTITION_COLUMNS),
         rows=tuple((Cell(gpu.id, gpu.name if named else None), *_time_cells(gpu.time)) for gpu in gpus),
         footers=_partition_footers(gpu_time) if len(gpu_time.gpus) > 1 else (),
+        source="gpus[].time and job.time",
     )
 
 
 def busy_table(gpus: Sequence[GpuTimes]) -> Table:
     """How busy each GPU was, by every measure of it."""
     ranges = any(gpu.exposed_communication_max_ns != gpu.time.exposed_communication_ns for gpu in gpus)
-    at_most = (Column("exposed comm., at most", TERMS["exposed_range"], numeric=True),) if ranges else ()
+    at_most = (Column("exposed comm., at most", TERMS["exposed_range"], numeric=True, unit="ns"),) if ranges else ()
     return Table(
         id="busy",
         caption="How busy the GPUs were" if len(gpus) > 1 else "How busy the GPU was",
         columns=(
             Column("GPU"),
-            Column("window begins", TERMS["session_time"], numeric=True),
-            Column("compute busy", TERMS["compute_busy"], numeric=True),
-            Column("device active", TERMS["device_active"], numeric=True),
-            Column("overlap", TERMS["overlap"], numeric=True),
+            Column("window begins", TERMS["session_time"], numeric=True, unit="ns"),
+            Column("compute busy", TERMS["compute_busy"], numeric=True, unit="fraction"),
+            Column("device active", TERMS["device_active"], numeric=True, unit="fraction"),
+            Column("overlap", TERMS["overlap"], numeric=True, unit="fraction"),
             *at_most,
-            Column("work volume", TERMS["work"], numeric=True),
+            Column("work volume", TERMS["work"], numeric=True, unit="ns"),
             Column("idle gaps", TERMS["gap"], numeric=True),
-            Column("longest gap", TERMS["gap"], numeric=True),
+            Column("longest gap", TERMS["gap"], numeric=True, unit="ns"),
         ),
         rows=tuple(_busy_row(gpu, ranges=ranges) for gpu in gpus),
+        source="gpus[]",
     )
 
 
@@ -93,17 +97,21 @@ def _bar_row(gpu: GpuTimes) -> tuple[Cell, ...]:
     return (
         Cell(gpu.id),
         Cell("", bar=stacked_bar([(part.value, share) for part, share in shares if share is not None])),
-        Cell(fraction_or(gpu.compute_busy_frac, _NO_WINDOW)),
-        Cell(fraction_or(part_share(gpu.time, Part.IDLE), _NO_WINDOW)),
+        cells.fraction(gpu.compute_busy_frac, _NO_WINDOW),
+        cells.fraction(part_share(gpu.time, Part.IDLE), _NO_WINDOW),
     )
 
 
 def _time_cells(time: PartTimes) -> tuple[Cell, ...]:
     """A cell a part with its exact time and its share below, then the window."""
     if not time.window_ns:
-        return (*(Cell("") for _ in Part), Cell(exact_ms(0), _NO_WINDOW))
-    parts = (Cell(exact_ms(time.of(part)), format_fraction(time.of(part) / time.window_ns)) for part in Part)
-    return (*parts, Cell(exact_ms(time.window_ns), "100.0 %"))
+        return (*(Cell("") for _ in Part), Cell(exact_ms(0), _NO_WINDOW, value=0))
+    parts = (_part_cell(time.of(part), time.window_ns) for part in Part)
+    return (*parts, Cell(exact_ms(time.window_ns), "100.0 %", value=time.window_ns))
+
+
+def _part_cell(part_ns: int, window_ns: int) -> Cell:
+    return Cell(exact_ms(part_ns), format_fraction(part_ns / window_ns), value=part_ns)
 
 
 def _partition_footers(gpu_time: GpuTime) -> tuple[tuple[Cell, ...], ...]:
@@ -117,17 +125,17 @@ def _partition_footers(gpu_time: GpuTime) -> tuple[tuple[Cell, ...], ...]:
 
 
 def _busy_row(gpu: GpuTimes, *, ranges: bool) -> tuple[Cell, ...]:
-    at_most = (Cell(format_duration(gpu.exposed_communication_max_ns)),) if ranges else ()
+    at_most = (cells.duration(gpu.exposed_communication_max_ns),) if ranges else ()
     return (
         Cell(gpu.id),
-        Cell(format_timestamp(gpu.window_start_ns)),
-        Cell(fraction_or(gpu.compute_busy_frac, _NO_WINDOW)),
-        Cell(fraction_or(gpu.device_active_frac, _NO_WINDOW)),
-        Cell(fraction_or(gpu.overlap_frac, "not known" if ranges else "no communication")),
+        cells.moment(gpu.window_start_ns),
+        cells.fraction(gpu.compute_busy_frac, _NO_WINDOW),
+        cells.fraction(gpu.device_active_frac, _NO_WINDOW),
+        cells.fraction(gpu.overlap_frac, "not known" if ranges else "no communication"),
         *at_most,
-        Cell(format_duration(gpu.work_ns)),
-        Cell(format_count(gpu.idle_gap_count)),
-        Cell(format_duration(gpu.longest_idle_gap_ns)),
+        cells.duration(gpu.work_ns),
+        cells.count(gpu.idle_gap_count),
+        cells.duration(gpu.longest_idle_gap_ns),
     )
 
 
@@ -141,12 +149,13 @@ def _window_table(devices: Sequence[DeviceTimes], reports: Sequence[ReportInfo],
             Column("report"),
             Column("process", numeric=True),
             Column("CUDA id", numeric=True),
-            Column("window begins", TERMS["session_time"], numeric=True),
-            Column("window", TERMS["window"], numeric=True),
-            Column("lead idle", TERMS["outside_window"], numeric=True),
-            Column("trail idle", TERMS["outside_window"], numeric=True),
+            Column("window begins", TERMS["session_time"], numeric=True, unit="ns"),
+            Column("window", TERMS["window"], numeric=True, unit="ns"),
+            Column("lead idle", TERMS["outside_window"], numeric=True, unit="ns"),
+            Column("trail idle", TERMS["outside_window"], numeric=True, unit="ns"),
         ),
         rows=tuple(_window_row(device, reports) for device in devices),
+        source="devices[]",
         note=note,
     )
 
@@ -154,16 +163,16 @@ def _window_table(devices: Sequence[DeviceTimes], reports: Sequence[ReportInfo],
 def _window_row(device: DeviceTimes, reports: Sequence[ReportInfo]) -> tuple[Cell, ...]:
     report = reports[device.report].name if device.report < len(reports) else f"report {device.report}"
     trail_ns = device.trail_idle_ns
-    trail = Cell("capture length unknown", style="faint") if trail_ns is None else Cell(format_duration(trail_ns))
+    trail = Cell("capture length unknown", style="faint") if trail_ns is None else cells.duration(trail_ns)
     return (
         Cell(device.id),
         Cell(device.gpu),
         Cell(report, style="name"),
-        Cell(str(device.pid)),
-        Cell(str(device.device_id)),
-        Cell(format_timestamp(device.window_start_ns)),
-        Cell(format_duration(device.time.window_ns)),
-        Cell(format_duration(device.lead_idle_ns)),
+        cells.number(device.pid),
+        cells.number(device.device_id),
+        cells.moment(device.window_start_ns),
+        cells.duration(device.time.window_ns),
+        cells.duration(device.lead_idle_ns),
         trail,
     )
 
@@ -174,6 +183,7 @@ def _device_partition_table(devices: Sequence[DeviceTimes]) -> Table:
         caption="Time of each part in ms as each process alone would see it. Processes that share a GPU fill its gaps.",
         columns=(Column("Device", TERMS["device"]), *_PARTITION_COLUMNS),
         rows=tuple((Cell(device.id, device.gpu), *_time_cells(device.time)) for device in devices),
+        source="devices[].time",
     )
 
 
@@ -187,5 +197,6 @@ def _excluded_table(devices: Sequence[DeviceTimes]) -> Table | None:
         id="excluded",
         caption="Records that take no part in any figure",
         columns=(Column("Why they were left out", TERMS["excluded_record"]), Column("records", numeric=True)),
-        rows=tuple((Cell(spelled(why)), Cell(format_count(count))) for why, count in sorted(counts.items()) if count),
+        rows=tuple((Cell(spelled(why)), cells.count(count)) for why, count in sorted(counts.items()) if count),
+        source="devices[].excluded_records",
     )

@@ -11,10 +11,11 @@ WIDTH = 100
 
 
 def render_recording(recording: Recording) -> str:
-    """The command line, the code it needs, what each option costs, and what to know."""
+    """The command line if there is one, the code it needs, what each option costs, and what to know."""
+    run = ["", "Run:", *_command_lines(recording.command)] if recording.command else []
     blocks = (
-        [*recording.asks, "", "Run:", *_command_lines(recording.command)],
-        ["In the program, around some steady steps:", *(f"  {line}" for line in recording.code)],
+        [*recording.asks, *run],
+        ["In the program, around some steady steps:", *(f"  {line}".rstrip() for line in recording.code)],
         ["What it costs:", *(line for option in recording.options for line in _cost_lines(option))],
         ["To know:", *(line for note in recording.notes for line in _wrapped(f"- {note}", "  "))],
     )

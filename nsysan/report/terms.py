@@ -67,7 +67,7 @@ _DEFINITIONS = (
     Term(
         "session_time",
         "Session time",
-        "Time since the profiling session began, as the ruler of the Nsight Systems GUI shows it.",
+        "Time since the profiling session began, as the ruler of the profiler's own viewer shows it.",
     ),
     Term(
         "outside_window",
@@ -109,6 +109,11 @@ _DEFINITIONS = (
         "Pageable and pinned",
         "Pinned host memory is read by the GPU directly. Pageable memory goes through a buffer of the driver first: "
         "such copies are slower and block the host.",
+    ),
+    Term(
+        "copy_time",
+        "Time of copies",
+        "The durations of these copies within the windows, added up over all GPUs, hidden under other work or not.",
     ),
     Term("copy_rate", "Rate", "Bytes over time of the whole copies. GB is 1,000,000,000 bytes."),
     Term(

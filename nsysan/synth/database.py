@@ -15,9 +15,15 @@ Row = tuple[Value, ...]
 
 
 def write_database(
-    path: Path, release: Release, tables: Mapping[str, Sequence[Row]], statements: Iterable[str] = ()
+    path: Path,
+    release: Release,
+    tables: Mapping[str, Sequence[Row]],
+    additions: Iterable[str] = (),
+    statements: Iterable[str] = (),
 ) -> None:
-    """Write ``tables`` (rows in the order of ``VARYING``) in the schema of ``release``; ``statements`` run last.
+    """Write ``tables`` (rows in the order of ``VARYING``) in the schema of ``release``.
+
+    ``additions`` are statements that add rows to those, ``statements`` run last, on the finished tables.
 
     The file appears under its name only when it is complete. Equal rows make equal bytes.
     """
@@ -25,7 +31,12 @@ def write_database(
     unfinished.unlink(missing_ok=True)
     try:
         with closing(sqlite3.connect(unfinished, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode=OFF")
+            connection.execute("BEGIN")
             _fill(connection, release, tables)
+            for addition in additions:
+                connection.execute(addition)
+            connection.execute("COMMIT")
             for statement in statements:
                 connection.execute(statement)
         unfinished.replace(path)
@@ -34,15 +45,12 @@ def write_database(
 
 
 def _fill(connection: sqlite3.Connection, release: Release, tables: Mapping[str, Sequence[Row]]) -> None:
-    connection.execute("PRAGMA journal_mode=OFF")
-    connection.execute("BEGIN")
     for table, rows in tables.items():
         _create(connection, table, release.columns(table))
         _insert(connection, table, _placeholders(table, release), rows)
-    for table, enumeration_rows in enumerations(release).items():
+    for table, enumeration_rows in enumerations(release, tables.keys()).items():
         _create(connection, table, release.parse_columns(ENUMERATION_COLUMNS))
         _insert(connection, table, {"id": "?", "name": "?", "label": "?"}, enumeration_rows)
-    connection.execute("COMMIT")
 
 
 def _create(connection: sqlite3.Connection, table: str, columns: Iterable[Column]) -> None:

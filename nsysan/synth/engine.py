@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nsysan.synth.communicator import Communicator
 from nsysan.synth.host import Host, Machine
 from nsysan.synth.program import Action
-from nsysan.synth.simulation import Simulation
+from nsysan.synth.simulation import CollectiveRun, Simulation
 from nsysan.synth.streams import Gpus
 
 
@@ -20,7 +21,7 @@ def simulate(programs: Sequence[Sequence[Action]], machine: Machine | None = Non
     gpus = Gpus(machine.handover_ns)
     hosts = [Host(rank, program, gpus, machine) for rank, program in enumerate(programs)]
     _run_all(hosts)
-    collectives = sorted(gpus.collectives, key=lambda run: (run.end_ns, run.rendezvous.key))
+    collectives = sorted(gpus.collectives, key=_order)
     return Simulation(tuple(host.timeline() for host in hosts), tuple(collectives))
 
 
@@ -33,6 +34,10 @@ def _run_all(hosts: Sequence[Host]) -> None:
             del lives[host]
         if lives and not ended and sum(host.progress for host in hosts) == before:
             raise ValueError(f"{len(lives)} of {len(hosts)} ranks wait for each other for ever")
+
+
+def _order(run: CollectiveRun) -> tuple[int, str, Communicator]:
+    return run.end_ns, run.rendezvous.key, run.rendezvous.communicator
 
 
 _ENDED = object()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from nsysan.model.copies import MemoryKind
+from nsysan.synth import schema
 from nsysan.synth.schema import Release
 
 EnumerationRow = tuple[int, str, str]
@@ -59,6 +62,43 @@ _ENUMERATIONS: dict[str, tuple[EnumerationRow, ...]] = {
 }
 
 
-def enumerations(release: Release) -> dict[str, tuple[EnumerationRow, ...]]:
-    """The rows (id, name, label) of each ENUM_* table that the release writes."""
-    return _ENUMERATIONS | ({"ENUM_CUPTI_OVERHEAD_TYPE": _OVERHEAD_TYPES} if release.is_new else {})
+_OS_RUNTIME_CLASSES: tuple[EnumerationRow, ...] = (
+    (27, "TRACE_PROCESS_EVENT_OS_RUNTIME", "OSRT runtime"),
+    (31, "TRACE_PROCESS_EVENT_OS_RUNTIME_START", "OSRT start"),
+    (32, "TRACE_PROCESS_EVENT_OS_RUNTIME_FINISH", "OSRT finish"),
+)
+_SYNC_TYPES: tuple[EnumerationRow, ...] = (
+    (0, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_UNKNOWN", "Unknown"),
+    (1, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE", "Event sync"),
+    (2, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT", "Stream wait sync"),
+    (3, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE", "Stream sync"),
+    (4, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE", "Context sync"),
+)
+_MEMORY_OPERATIONS: tuple[EnumerationRow, ...] = (
+    (0, "CUDA_DEV_MEM_EVENT_OPR_ALLOCATION", "Allocation"),
+    (1, "CUDA_DEV_MEM_EVENT_OPR_DEALLOCATION", "Deallocation"),
+)
+_THREAD_STATES: tuple[EnumerationRow, ...] = (
+    (0, "Unknown", "Unknown"),
+    (1, "Running", "Running"),
+    (2, "Interruptible", "Interruptible"),
+    (3, "Uninterruptible", "Uninterruptible"),
+    (4, "Stopped", "Stopped"),
+    (5, "Terminated", "Terminated"),
+)
+
+
+def enumerations(release: Release, tables: Collection[str]) -> dict[str, tuple[EnumerationRow, ...]]:
+    """The rows (id, name, label) of each ENUM_* table that the release writes beside ``tables``."""
+    found = dict(_ENUMERATIONS)
+    if release.is_new:
+        found["ENUM_CUPTI_OVERHEAD_TYPE"] = _OVERHEAD_TYPES
+    if schema.OS_RUNTIME in tables:
+        found["ENUM_NSYS_EVENT_CLASS"] += _OS_RUNTIME_CLASSES
+    if schema.SYNCHRONIZATION in tables:
+        found["ENUM_CUPTI_SYNC_TYPE"] = _SYNC_TYPES
+    if schema.MEMORY_USAGE in tables:
+        found["ENUM_CUDA_DEV_MEM_EVENT_OPER"] = _MEMORY_OPERATIONS
+    if schema.SCHEDULING in tables:
+        found["ENUM_SAMPLING_THREAD_STATE"] = _THREAD_STATES
+    return found

@@ -3,45 +3,23 @@
 from __future__ import annotations
 
 import random
-import re
-from collections import defaultdict
-from itertools import chain
 from pathlib import Path
 from typing import Literal
 
 from nsysan.synth import schema
 from nsysan.synth.database import Row, write_database
-from nsysan.synth.metadata import VM_GLOBAL_ID, Capture
-from nsysan.synth.schema import RELEASES
+from nsysan.synth.gpu_records import GpuRecords
+from nsysan.synth.host_records import HostRecords
+from nsysan.synth.metadata import Capture
+from nsysan.synth.payload import REDUCTION_BYTES, REDUCTION_ENUM_ID, REDUCTIONS, PayloadSchema
+from nsysan.synth.repeated_rows import repeating_statements
+from nsysan.synth.repetition import NOT_REPEATED, Repetition
 
-_TIMED = (
-    schema.KERNEL,
-    schema.MEMCPY,
-    schema.MEMSET,
-    schema.GRAPH_TRACE,
-    schema.RUNTIME,
-    schema.NVTX_EVENTS,
-    schema.PROFILER_OVERHEAD,
-)
-_PID_SHIFT = 24
-_NULL_STREAM = 7
 _BUFFER_FLUSH = 3
 _DOMAIN_CREATE = 75
-_TEMPLATE_OR_ARGUMENTS = re.compile(r"[<(].*", re.DOTALL)
 
 
-def global_pid(pid: int) -> int:
-    """The serialized id that nsys gives process ``pid`` of the first virtual machine."""
-    return VM_GLOBAL_ID | pid << _PID_SHIFT
-
-
-def short_name_of(name: str) -> str:
-    """A demangled kernel name without return type, namespaces, template and call arguments."""
-    bare = _TEMPLATE_OR_ARGUMENTS.sub("", name.replace("<unnamed>", "").replace("(anonymous namespace)", ""))
-    return bare.split()[-1].rpartition(":")[2] if bare.split() else name
-
-
-class Export:
+class Export(HostRecords, GpuRecords):
     """Records of one report, in nanoseconds from session start, and the file that nsys would export them to.
 
     Every method that adds a record answers the export itself. A ``correlation`` of None takes the next id that the
@@ -50,16 +28,9 @@ class Export:
     """
 
     def __init__(self, schema: str = "3.25") -> None:
-        if schema not in RELEASES:
-            raise ValueError(f"unknown schema {schema!r}; known are {', '.join(RELEASES)}")
-        self.release = RELEASES[schema]
+        super().__init__(schema)
         self._capture = Capture()
-        self._rows: dict[str, list[Row]] = defaultdict(list)
-        self._string_ids: dict[str, int] = {}
-        self._short_name_ids: dict[str, int] = {}
-        self._correlations: dict[int, int] = {}
-        self._streams: dict[tuple[int, int, int, int], None] = {}
-        self._threads: dict[tuple[int, int], None] = {}
+        self._repetition = NOT_REPEATED
         self._statements: list[str] = []
 
     def host(self, name: str) -> Export:
@@ -77,6 +48,17 @@ class Export:
     def environment(self, name: str, value: str) -> Export:
         """An environment variable of the launched process."""
         self._capture.environment.append((name, value))
+        return self
+
+    def captured(self, *event_types: str, **settings: str) -> Export:
+        """What was asked of the capture: its event types, by nsys' names, and other settings."""
+        self._capture.event_types = event_types
+        self._capture.settings = list(settings.items())
+        return self
+
+    def repeat(self, repetition: Repetition) -> Export:
+        """Let the file hold the records several times in a row, as copies that SQLite makes when it is written."""
+        self._repetition = repetition
         return self
 
     def gpu(  # noqa: PLR0913 -- a GPU's properties, each by name
@@ -211,11 +193,33 @@ class Export:
         domain: int = 0,
         registered: bool = False,
         event_type: int = 59,
+        payload: bytes | None = None,
     ) -> Export:
-        """An NVTX event; a ``registered`` text is stored as a string id, as nvtxDomainRegisterString makes nsys do."""
+        """An NVTX event; a ``registered`` text is stored as a string id, as nvtxDomainRegisterString makes nsys do.
+
+        ``payload`` is a binary one (schema 3.25), as ``Payload.blob`` makes it.
+        """
+        if payload is not None and not self.release.is_new:
+            raise ValueError(f"schema {self.release.schema} has no payloads")
+        self._capture.includes_blobs |= payload is not None
         inline, text_id = (None, self._string_id(text)) if registered else (text, None)
-        row = (start_ns, end_ns, event_type, inline, self._thread(pid, tid), text_id, domain)
-        self._rows[schema.NVTX_EVENTS].append(row)
+        row = (start_ns, end_ns, event_type, inline, self._thread(pid, tid), text_id, domain, None, None, None)
+        return self._add_nvtx(row, payload)
+
+    def payload_schema(self, described: PayloadSchema, *, domain: int) -> Export:
+        """How the payloads of one structure are laid out, as a process registered it (schema 3.25)."""
+        entries = described.entries
+        self._append(schema.PAYLOAD_SCHEMAS, (domain, described.id, len(entries), described.layout.size))
+        for index, ((kind, name), offset) in enumerate(zip(entries, described.offsets, strict=True)):
+            self._append(schema.PAYLOAD_ENTRIES, (domain, described.id, index, kind, name, offset or None))
+        return self
+
+    def payload_reductions(self, *, domain: int) -> Export:
+        """What the numbers of reduction operations mean, likewise."""
+        counted = (len(REDUCTIONS), REDUCTION_BYTES)
+        self._append(schema.PAYLOAD_ENUMS, (domain, REDUCTION_ENUM_ID, *counted))
+        for index, (name, value) in enumerate(REDUCTIONS.items()):
+            self._append(schema.PAYLOAD_ENUM_ENTRIES, (domain, REDUCTION_ENUM_ID, index, name, value))
         return self
 
     def nvtx_domain(self, domain_id: int, name: str, *, pid: int = 100) -> Export:
@@ -253,53 +257,10 @@ class Export:
         if shuffle_seed is not None:
             for rows in tables.values():
                 random.Random(shuffle_seed).shuffle(rows)  # noqa: S311 -- an order, no secret
-        tables |= self._derived_tables() | self._capture.tables(self.release, self._last_event_ns())
+        last_event_ns = self._last_event_ns() + self._repetition.last_delay_ns
+        tables |= self._derived_tables() | self._capture.tables(self.release, last_event_ns)
         strings: list[Row] = [(string_id, text) for text, string_id in self._string_ids.items()]
         present = {table: rows for table, rows in tables.items() if rows or table in schema.ALWAYS_THERE}
-        write_database(Path(path), self.release, {schema.STRINGS: strings, **present}, self._statements)
+        copies = repeating_statements(self._repetition, self.release, present)
+        write_database(Path(path), self.release, {schema.STRINGS: strings, **present}, copies, self._statements)
         return Path(path)
-
-    def _append(self, table: str, row: Row) -> None:
-        if not self.release.has_table(table):
-            raise ValueError(f"schema {self.release.schema} has no table {table}")
-        self._rows[table].append(row)
-
-    def _string_id(self, text: str) -> int:
-        return self._string_ids.setdefault(text, len(self._string_ids) + 1)
-
-    def _short_name_id(self, name: str) -> int:
-        if name not in self._short_name_ids:
-            self._short_name_ids[name] = self._string_id(short_name_of(name))
-        return self._short_name_ids[name]
-
-    def _place(
-        self, pid: int, device: int, context: int, stream: int, correlation: int | None
-    ) -> tuple[int, int, int, int, int]:
-        self._streams[pid, device, context, stream] = None
-        used = self._correlations.get(pid, 0)
-        own = used + 1 if correlation is None else correlation
-        self._correlations[pid] = max(used, own)
-        return device, context, stream, own, global_pid(pid)
-
-    def _thread(self, pid: int, tid: int | None) -> int:
-        own = pid if tid is None else tid
-        self._threads[pid, own] = None
-        return global_pid(pid) | own
-
-    def _last_event_ns(self) -> int:
-        times = chain.from_iterable(row[:2] for table in _TIMED for row in self._rows.get(table, ()))
-        return max((time for time in times if isinstance(time, int)), default=0)
-
-    def _derived_tables(self) -> dict[str, list[Row]]:
-        """Processes, threads, contexts and streams, as the records name them."""
-        processes = dict.fromkeys(pid for pid, *_ in chain(self._streams, self._threads))
-        contexts = dict.fromkeys((pid, device, context) for pid, device, context, _ in self._streams)
-        name_id = self._string_id("python3") if self._threads else 0
-        return {
-            schema.PROCESSES: [(global_pid(pid), pid, "python3") for pid in processes],
-            schema.THREAD_NAMES: [(name_id, 20, global_pid(pid) | tid) for pid, tid in self._threads],
-            schema.CUDA_CONTEXT: list(contexts),
-            schema.CUDA_STREAM: [
-                (pid, context, stream, 3 if stream == _NULL_STREAM else 2) for pid, _, context, stream in self._streams
-            ],
-        }

@@ -7,27 +7,28 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from nsysan.model.errors import UsageError
+from nsysan.synth.collective_truth import collective_truths
 from nsysan.synth.engine import simulate
 from nsysan.synth.export import Export
+from nsysan.synth.job import Job
 from nsysan.synth.kineto import KinetoTrace, kineto_traces
-from nsysan.synth.knobs import STRAGGLER_RANK, Knobs
+from nsysan.synth.knobs import Knobs
+from nsysan.synth.layer import Layer
+from nsysan.synth.memory import Footprint
 from nsysan.synth.placement import Layout, Placement, placements
 from nsysan.synth.recording import is_recorded, record
+from nsysan.synth.recording_plan import RecordingPlan, repetition_of
+from nsysan.synth.repeated_truth import repeated_truth
+from nsysan.synth.repetition import in_a_row
 from nsysan.synth.scenario import Scenario
-from nsysan.synth.schema import RELEASES
+from nsysan.synth.schema import RELEASES, Release
 from nsysan.synth.session import session_of
-from nsysan.synth.simulation import Simulation
+from nsysan.synth.simulation import RankTimeline, Simulation
+from nsysan.synth.spelling import SPELLINGS
 from nsysan.synth.step import mean_step_ns
-from nsysan.synth.transformer import Job
-from nsysan.synth.truth import (
-    SYNTHESIZED_BY,
-    RankTruth,
-    Recoverable,
-    Truth,
-    collective_truth,
-    gemm_truths,
-    rank_truth,
-)
+from nsysan.synth.system_truth import system_truth
+from nsysan.synth.trace_kind import USUAL_KINDS, TraceKind
+from nsysan.synth.truth import SYNTHESIZED_BY, RankTruth, Recoverable, Truth, gemm_truths, rank_truth
 
 LEAST_STEP_COUNT = 2
 
@@ -47,7 +48,10 @@ class Request:
     """Which job to simulate, and how to record it; ``schema`` and ``layout`` are those of SQLite files.
 
     Of ``omitted_ranks`` there is no file. With a ``clock_error_ns`` every rank's session begins at a time of its own,
-    which the clock of its host tells with an error up to that; None: all begin with the job.
+    which the clock of its host tells with an error up to that; None: all begin with the job. One that
+    ``includes_blobs`` has the payloads of NCCL's ranges and begins before its communicators are made. ``spelling`` is
+    the framework whose NVTX ranges are around steps and phases, of ``SPELLINGS``. The file holds records of ``kinds``,
+    and the whole job ``recording_count`` times in a row.
     """
 
     scenario: Scenario
@@ -59,6 +63,10 @@ class Request:
     omitted_ranks: frozenset[int] = frozenset()
     clock_error_ns: int | None = None
     file_format: FileFormat = FileFormat.SQLITE
+    includes_blobs: bool = False
+    spelling: str = "pytorch"
+    kinds: frozenset[TraceKind] = USUAL_KINDS
+    recording_count: int = 1
 
     @property
     def name(self) -> str:
@@ -95,14 +103,15 @@ def generate(request: Request) -> Generated:
     """Simulate the job with and without its cause. Raises UsageError where it is too small to show it."""
     _check(request)
     simulation = _simulate(request, request.scenario.knobs)
+    plan = _plan(request, simulation)
     everywhere = request.placements()
     places = [place for place in everywhere if place.rank not in request.omitted_ranks]
     recorded = _on_session_clocks(simulation, everywhere)
-    truth = _truth(request, simulation, tuple(_rank_truth(request, recorded, place) for place in places))
+    truth = _truth(request, simulation, plan, tuple(_rank_truth(recorded, place, plan) for place in places))
     if request.file_format is FileFormat.KINETO:
         exports = kineto_traces(recorded, everywhere)
         return Generated(request.name, {file: exports[file] for file in truth.files}, truth)
-    return Generated(request.name, record(recorded, places, request.schema), truth)
+    return Generated(request.name, record(recorded, places, plan), truth)
 
 
 def _on_session_clocks(simulation: Simulation, places: Sequence[Placement]) -> Simulation:
@@ -111,26 +120,48 @@ def _on_session_clocks(simulation: Simulation, places: Sequence[Placement]) -> S
     return replace(simulation, ranks=ranks)
 
 
-def _truth(request: Request, simulation: Simulation, ranks: tuple[RankTruth, ...]) -> Truth:
+def _plan(request: Request, simulation: Simulation) -> RecordingPlan:
+    knobs = request.scenario.knobs
+    layer = Layer(knobs.token_count, knobs.hidden_size)
+    numbering = SPELLINGS[request.spelling].numbering(request.step_count)
+    return RecordingPlan(
+        schema=request.schema,
+        kinds=request.kinds,
+        repetition=repetition_of(simulation, request.recording_count, numbering),
+        footprint=Footprint(knobs.layer_count, layer.parameter_count, layer.activation_bytes),
+        includes_blobs=request.includes_blobs,
+    )
+
+
+def _truth(request: Request, simulation: Simulation, plan: RecordingPlan, ranks: tuple[RankTruth, ...]) -> Truth:
     scenario = request.scenario
     return Truth(
         synthesized_by=SYNTHESIZED_BY,
         scenario=scenario.name,
         seed=request.seed,
+        recording_count=plan.repetition.count,
+        recording_period_ns=plan.repetition.period_ns,
         missing_ranks=tuple(sorted(request.omitted_ranks)),
         files=tuple(dict.fromkeys(rank.file for rank in ranks)),
         cause=scenario.cause,
         bottleneck_class=scenario.bottleneck_class,
-        slow_rank=None if scenario.knobs.straggler is None else STRAGGLER_RANK,
+        slow_rank=scenario.knobs.slow_rank,
         recoverable=_recoverable(request, simulation),
         ranks=ranks,
-        collectives=tuple(map(collective_truth, simulation.collectives)),
-        gemms=gemm_truths(simulation),
+        collectives=collective_truths(simulation),
+        gemms=gemm_truths(simulation, plan.repetition.count),
     )
 
 
-def _rank_truth(request: Request, simulation: Simulation, place: Placement) -> RankTruth:
-    timeline, release = simulation.ranks[place.rank], RELEASES[request.schema]
+def _rank_truth(simulation: Simulation, place: Placement, plan: RecordingPlan) -> RankTruth:
+    timeline, release, repetition = simulation.ranks[place.rank], RELEASES[plan.schema], plan.repetition
+    truth = _truth_of(timeline, place, release)
+    if repetition.count > 1:
+        truth = repeated_truth(truth, _truth_of(in_a_row(timeline, repetition, 2), place, release), repetition)
+    return replace(truth, system=system_truth(timeline, plan, truth.time.window_ns))
+
+
+def _truth_of(timeline: RankTimeline, place: Placement, release: Release) -> RankTruth:
     recorded = [work for work in timeline.works if is_recorded(work.task.kind, release)]
     return rank_truth(timeline, place, recorded)
 
@@ -142,13 +173,29 @@ def _check(request: Request) -> None:
             f"{request.name} needs {scenario.least_rank_count} ranks or more.", "Give a larger number with --ranks."
         )
     _check_files(request)
+    _check_kinds(request)
     if scenario.knobs.captures_layers and request.file_format is FileFormat.KINETO:
         raise UsageError(
             f"{scenario.name} records CUDA graphs as a whole, where PyTorch's profiler records each kernel in them.",
             "Write it with --format sqlite.",
         )
+    if request.includes_blobs and (request.file_format is FileFormat.KINETO or not RELEASES[request.schema].is_new):
+        raise UsageError(
+            "Only exports of schema 3.25 hold payloads of NVTX ranges.",
+            "Leave --include-blobs out, or write --format sqlite with --schema 3.25.",
+        )
     if request.step_count < LEAST_STEP_COUNT:
         raise UsageError("A step ends where the next begins, so there must be two.", "Give --steps 2 or more.")
+
+
+def _check_kinds(request: Request) -> None:
+    if TraceKind.CUDA not in request.kinds:
+        raise UsageError("Without CUDA there is nothing to tell of a GPU.", "Name cuda among --trace.")
+    is_plain = request.kinds == USUAL_KINDS and request.recording_count == 1
+    if request.file_format is FileFormat.KINETO and not is_plain:
+        raise UsageError(
+            "PyTorch's profiler records CUDA calls, operators and GPU work, once.", "Leave --trace and --repeat out."
+        )
 
 
 def _check_files(request: Request) -> None:
@@ -159,7 +206,16 @@ def _check_files(request: Request) -> None:
 
 
 def _simulate(request: Request, knobs: Knobs) -> Simulation:
-    job = Job(knobs=knobs, rank_count=request.rank_count, step_count=request.step_count, seed=request.seed)
+    device_ids = tuple(place.device_id for place in request.placements()) if request.includes_blobs else ()
+    job = Job(
+        knobs=knobs,
+        rank_count=request.rank_count,
+        step_count=request.step_count,
+        seed=request.seed,
+        parallelism=request.scenario.parallelism,
+        spelling=SPELLINGS[request.spelling],
+        device_ids=device_ids,
+    )
     return simulate(job.programs())
 
 

@@ -18,7 +18,7 @@ from nsysan.synth.program import (
     TaskKind,
     WaitEvent,
 )
-from nsysan.synth.simulation import Call, GpuWork, Range, RankTimeline, Span
+from nsysan.synth.simulation import Call, GpuWork, Range, RankTimeline, Span, Synchronization, SyncKind
 from nsysan.synth.streams import Gpus, PendingWork
 
 LONG_CALL_NS = 100_000
@@ -56,6 +56,8 @@ class Host:
         self._queue: list[PendingWork] = []
         self._frontiers: dict[int, tuple[PendingWork, ...]] = {}
         self._events: dict[str, tuple[PendingWork, ...]] = {}
+        self._event_ids: dict[str, int] = {}
+        self._synchronizations: list[Synchronization] = []
 
     @property
     def progress(self) -> int:
@@ -76,10 +78,10 @@ class Host:
                     self._call(action.name, self._now_ns + action.duration_ns, action.cause)
                 case RecordEvent():
                     self._events[action.event] = self._frontier(action.stream_id)
-                    self._call("cudaEventRecord_v3020", self._now_ns + action.duration_ns, None)
+                    self._of_event("cudaEventRecord_v3020", action, SyncKind.RECORD_EVENT)
                 case WaitEvent():
                     self._frontiers[action.stream_id] = self._frontier(action.stream_id) + self._events[action.event]
-                    self._call("cudaStreamWaitEvent_v3020", self._now_ns + action.duration_ns, None)
+                    self._of_event("cudaStreamWaitEvent_v3020", action, SyncKind.WAIT_EVENT)
                 case Synchronize():
                     yield from self._synchronize(action)
                 case Launch():
@@ -88,7 +90,8 @@ class Host:
     def timeline(self) -> RankTimeline:
         """What the rank did, once every rank has finished."""
         works = tuple(_settled(work, call) for work, call in self._launched)
-        return RankTimeline(self._rank, tuple(self._spans), tuple(self._ranges), works)
+        synchronizations = tuple(self._synchronizations)
+        return RankTimeline(self._rank, tuple(self._spans), tuple(self._ranges), works, synchronizations)
 
     def _frontier(self, stream_id: int) -> tuple[PendingWork, ...]:
         """What the next task of the stream waits for."""
@@ -100,7 +103,7 @@ class Host:
 
     def _close_range(self) -> None:
         start_ns, push = self._open_ranges.pop()
-        self._ranges.append(Range(start_ns, self._now_ns, push.text, push.domain_id))
+        self._ranges.append(Range(start_ns, self._now_ns, push.text, push.domain_id, push.marks_step, push.payload))
 
     def _call(self, name: str, end_ns: int, cause: str | None) -> Call:
         self._call_count += 1
@@ -109,13 +112,21 @@ class Host:
         self._now_ns = end_ns
         return call
 
+    def _of_event(self, name: str, action: RecordEvent | WaitEvent, kind: SyncKind) -> None:
+        event_id = self._event_ids.setdefault(action.event, len(self._event_ids) + 1)
+        call = self._call(name, self._now_ns + action.duration_ns, None)
+        self._synchronizations.append(Synchronization(call, kind, action.stream_id, event_id))
+
     def _synchronize(self, action: Synchronize) -> Generator[None]:
         stream_id = action.stream_id
         frontiers = self._frontiers.values() if stream_id is None else [self._frontier(stream_id)]
         drained_ns = yield from _last_end(list(chain.from_iterable(frontiers)))
         end_ns = max(self._now_ns + action.duration_ns, drained_ns + self._machine.wake_up_ns)
         usual_name = "cudaDeviceSynchronize_v3020" if stream_id is None else "cudaStreamSynchronize_v3020"
-        self._call(action.name or usual_name, end_ns, action.cause)
+        call = self._call(action.name or usual_name, end_ns, action.cause)
+        if action.name is None:
+            kind = SyncKind.DEVICE if stream_id is None else SyncKind.STREAM
+            self._synchronizations.append(Synchronization(call, kind, stream_id))
 
     def _launch(self, action: Launch) -> Generator[None]:
         issued_ns = max(self._now_ns + action.duration_ns, (yield from self._room_in_queue()))

@@ -47,7 +47,10 @@ ADAM = (
     "void at::native::<unnamed>::multi_tensor_apply_kernel<at::native::<unnamed>::FusedOptimizerTensorListMetadata"
     "<(int)4>, at::native::<unnamed>::FusedAdamMathFunctor<float, (int)4>>(T1, T2, T3)"
 )
-ALL_REDUCE = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)"
+TOP_K = (
+    "void at::native::sbtopk::gatherTopK<c10::BFloat16, unsigned int, (int)2, (bool)0>"
+    "(at::cuda::detail::TensorInfo<T1, T2>, T2, T2, bool, T2, T2)"
+)
 
 
 def gemm_ceiling_ns(shape: GemmShape) -> int:

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from nsysan.model.copies import CopyKind
-from nsysan.model.kernels import Collective
+from nsysan.synth.domains import NCCL_DOMAIN
 from nsysan.synth.placement import Placement
-from nsysan.synth.program import Rendezvous, Task, TaskKind
+from nsysan.synth.process_groups import ProcessGroups
+from nsysan.synth.program import Task, TaskKind
 from nsysan.synth.simulation import GpuWork, Range, RankTimeline, Simulation
-from nsysan.synth.transformer import NCCL_DOMAIN
 
 SYNTHETIC_MARK = '"synthesized_by": "nsysan synth"'
 """Stands in the first line of a synthetic trace: it says that it is one."""
@@ -21,14 +21,8 @@ _NS_PER_US = 1_000
 _SESSION_START_NS = 10**12
 """Where the session begins in the trace's own time, which counts from a base well before, as in real traces."""
 _CONTEXT_ID = 1
-_ELEMENT_BYTES = 2
 _OPERATOR = re.compile(r"(?P<name>.+?), op_id = \d+(?:, sizes = (?P<sizes>.+))?")
 _CALL_VERSION = re.compile(r"_v\d+$")
-_COLLECTIVE_NAMES = {
-    Collective.ALL_REDUCE: "allreduce",
-    Collective.ALL_GATHER: "_allgather_base",
-    Collective.REDUCE_SCATTER: "_reduce_scatter_base",
-}
 
 Arguments = Mapping[str, object]
 
@@ -36,10 +30,13 @@ Arguments = Mapping[str, object]
 class KinetoTrace:
     """The trace of one rank of a simulated job."""
 
-    def __init__(self, timeline: RankTimeline, place: Placement, places: Sequence[Placement]) -> None:
+    def __init__(
+        self, timeline: RankTimeline, place: Placement, places: Sequence[Placement], groups: ProcessGroups
+    ) -> None:
         self._timeline = timeline
         self._place = place
         self._places = places
+        self._groups = groups
 
     def write(self, path: str | Path) -> Path:
         """Write the trace to ``path``, which is replaced, and answer it. Equal ranks make equal bytes."""
@@ -49,15 +46,15 @@ class KinetoTrace:
         return Path(path)
 
     def _header(self) -> Arguments:
-        group = {"pg_name": "0", "pg_desc": "default_pg", "pg_size": len(self._places)}
+        groups = self._groups.of_rank(self._place.rank)
         return {
             "deviceProperties": [_gpu(place) for place in self._places if place.host == self._place.host],
             "distributedInfo": {
                 "backend": "nccl",
                 "rank": self._place.rank,
                 "world_size": len(self._places),
-                "pg_count": 1,
-                "pg_config": [{**group, "ranks": list(range(len(self._places)))}],
+                "pg_count": len(groups),
+                "pg_config": groups,
             },
             "displayTimeUnit": "ms",
             "baseTimeNanoseconds": self._place.session.utc_epoch_ns - _SESSION_START_NS,
@@ -67,8 +64,8 @@ class KinetoTrace:
         host = (self._place.pid, self._place.pid)
         yield json.dumps({"name": "process_labels", "ph": "M", "ts": 0, "pid": host[0], "args": {"labels": "CPU"}})
         for found in self._timeline.ranges:
-            if found.domain_id != NCCL_DOMAIN:
-                yield _range_event(found, host)
+            if found.domain_id != NCCL_DOMAIN and found.text is not None:
+                yield _range_event(found.text, found, host)
         for call in self._timeline.calls:
             category = "cuda_driver" if call.is_driver else "cuda_runtime"
             name = _CALL_VERSION.sub("", call.name)
@@ -77,7 +74,8 @@ class KinetoTrace:
             yield self._gpu_event(work)
             if work.task.rendezvous is not None:
                 span = (work.call.start_ns, work.call.end_ns)
-                yield _event("cpu_op", "record_param_comms", host, span, _collective(work.task.rendezvous))
+                for arguments in self._groups.recorded(work.task.rendezvous, self._place.rank):
+                    yield _event("cpu_op", "record_param_comms", host, span, arguments)
         yield _event("Trace", "PyTorch Profiler (0)", ("Spans", "PyTorch Profiler"), (0, self._last_ns()), {})
 
     def _gpu_event(self, work: GpuWork) -> str:
@@ -97,35 +95,22 @@ class KinetoTrace:
 
 def kineto_traces(simulation: Simulation, places: Sequence[Placement]) -> dict[str, KinetoTrace]:
     """The traces by file name, one a rank: the profiler records its own process."""
-    return {place.file: KinetoTrace(simulation.ranks[place.rank], place, places) for place in places}
+    groups = ProcessGroups(len(places), simulation.communicators)
+    return {place.file: KinetoTrace(simulation.ranks[place.rank], place, places, groups) for place in places}
 
 
 def _gpu(place: Placement) -> Arguments:
     return {"id": place.gpu_id, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85_028_765_696, "numSms": 132}
 
 
-def _range_event(found: Range, host: tuple[int, int]) -> str:
+def _range_event(text: str, found: Range, host: tuple[int, int]) -> str:
     """An operator with the shapes of its inputs as arguments; any other range is an annotation of the user's."""
     span = (found.start_ns, found.end_ns)
-    operator = _OPERATOR.fullmatch(found.text)
+    operator = _OPERATOR.fullmatch(text)
     if operator is None:
-        return _event("user_annotation", found.text, host, span, {})
+        return _event("user_annotation", text, host, span, {})
     shapes = {} if operator["sizes"] is None else {"Input Dims": json.loads(operator["sizes"])}
     return _event("cpu_op", operator["name"], host, span, shapes)
-
-
-def _collective(rendezvous: Rendezvous) -> Arguments:
-    whole = rendezvous.size_bytes // _ELEMENT_BYTES
-    part = whole // rendezvous.rank_count
-    kind = rendezvous.collective
-    return {
-        "Collective name": _COLLECTIVE_NAMES.get(kind, kind.value),
-        "In msg nelems": part if kind is Collective.ALL_GATHER else whole,
-        "Out msg nelems": part if kind is Collective.REDUCE_SCATTER else whole,
-        "dtype": "BFloat16",
-        "Group size": rendezvous.rank_count,
-        "Process Group Name": "0",
-    }
 
 
 def _copy_name(task: Task) -> str:

@@ -39,10 +39,21 @@ class Knobs:
     """Time to load the code of each kernel before its first launch; 0: all of it was loaded before."""
     captures_layers: bool = False
     """Whether forward and backward of each layer are launched as a CUDA graph each, recorded as a whole."""
+    microbatch_count: int = 1
+    """Into how many parts a pipeline cuts the tokens of a step."""
+    stages_wait: bool = True
+    """Whether a pipeline's stages wait for each other's tensors; else each has them at hand, and nothing is sent."""
+    hot_expert_load: float = 1.0
+    """How many times their even share of tokens the experts of ``STRAGGLER_RANK`` get."""
     kernel_slowdown: float = 1.0
     """How many times longer every kernel takes, as on a GPU whose clock is throttled."""
     straggler: Knobs | None = None
     """What ``STRAGGLER_RANK`` is like instead, for it is slow; the model's size is that of the job."""
+
+    @property
+    def slow_rank(self) -> int | None:
+        """The one rank that holds the others up; None where all are alike."""
+        return STRAGGLER_RANK if self.straggler is not None or self.hot_expert_load > 1 else None
 
     def of_rank(self, rank: int) -> Knobs:
         """The knobs of one rank."""

@@ -27,6 +27,9 @@ class Capture:
     utc_epoch_ns: int = JOB_START_UTC_NS
     duration_ns: int | Literal["absent"] | None = None
     environment: list[tuple[str, str]] = field(default_factory=list)
+    event_types: tuple[str, ...] = ("NvtxEvents", "Cuda")
+    settings: list[tuple[str, str]] = field(default_factory=list)
+    includes_blobs: bool = False
 
     def tables(self, release: Release, last_event_ns: int) -> dict[str, list[Row]]:
         """The rows about the session; a duration of None ends it 1 ms after the last event."""
@@ -37,16 +40,21 @@ class Capture:
             schema.SESSION_START: [(self.utc_epoch_ns, start, start)],
             schema.ANALYSIS_DETAILS: [] if duration_ns == "absent" else [(VM_GLOBAL_ID, duration_ns, 0, duration_ns)],
             schema.CAPTURE_SETTINGS: self._settings(),
-            schema.EXPORT_SETTINGS: _export_settings(release, start),
+            schema.EXPORT_SETTINGS: _export_settings(release, start) + self._inclusions(release),
         }
 
     def _system_environment(self) -> list[Row]:
         known = self.host is not None
         return [(VM_GLOBAL_ID, "Local (CLI)", "Hostname", _HOST_NAME_PROPERTY, self.host)] if known else []
 
+    def _inclusions(self, release: Release) -> list[Row]:
+        """What the newer exporter was told to add."""
+        added = [("EXPORT_PARAM_INCLUDE_JSON", False), ("EXPORT_PARAM_INCLUDE_BLOBS", self.includes_blobs)]
+        return [(name, str(included).lower()) for name, included in added if release.is_new]
+
     def _settings(self) -> list[Row]:
-        fixed: list[Row] = [("CAPTURE_EVENT_TYPE", "NvtxEvents"), ("CAPTURE_EVENT_TYPE", "Cuda")]
-        return fixed + [("PROCESS_0:ENVIRONMENT_VARIABLE", f'{name}="{value}"') for name, value in self.environment]
+        variables = [("PROCESS_0:ENVIRONMENT_VARIABLE", f'{name}="{value}"') for name, value in self.environment]
+        return [*(("CAPTURE_EVENT_TYPE", kind) for kind in self.event_types), *self.settings, *variables]
 
 
 def _export_settings(release: Release, export_time: str) -> list[Row]:

@@ -8,7 +8,9 @@ from enum import Enum
 from nsysan.model.copies import MemoryKind
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import Activity
+from nsysan.synth.communicator import Communicator
 from nsysan.synth.gemm import GemmShape
+from nsysan.synth.payload import Payload
 
 
 class TaskKind(Enum):
@@ -21,18 +23,38 @@ class TaskKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rendezvous:
-    """A collective that ``rank_count`` ranks run together.
+class Message:
+    """What one rank sends to another, or to itself."""
 
-    It starts on each rank when that rank's stream reaches it, and ends on all of them ``transfer_ns`` after the last
-    one started. Ranks meet by ``key``.
+    source: int
+    target: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendezvous:
+    """A collective that ranks of a communicator run together, or messages between two of them.
+
+    It starts on each rank when that rank's stream reaches it; ``Meeting`` says when it ends there. Ranks meet by
+    communicator and ``key``. ``size_bytes`` is that of the whole array (nccl-tests' S); of an all-to-all what a rank
+    sends on average, of messages that of the largest. A rank without messages of its own takes no part in
+    ``SEND_RECV``; of other kinds only the all-to-all has ``messages``.
     """
 
     key: str
     collective: Collective
-    rank_count: int
+    communicator: Communicator
     size_bytes: int
     transfer_ns: int
+    root: int | None = None
+    messages: tuple[Message, ...] = ()
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """Those that take part."""
+        if self.collective is Collective.SEND_RECV:
+            return tuple(sorted({rank for message in self.messages for rank in (message.source, message.target)}))
+        return self.communicator.ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +82,12 @@ class HostWork:
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """An NVTX range opens."""
+    """An NVTX range opens; one without a text is seen by nobody. It may mark a training step."""
 
-    text: str
+    text: str | None
     domain_id: int = 0
+    marks_step: bool = False
+    payload: Payload | None = None
 
 
 @dataclass(frozen=True, slots=True)

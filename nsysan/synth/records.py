@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nsysan.synth import schema
 
-Value = int | float | str | None
+Value = int | float | str | bytes | None
 
 _WHERE = "deviceId contextId streamId correlationId globalPid"
 
@@ -21,7 +21,21 @@ VARYING = {
     schema.MEMSET: f"start end {_WHERE} bytes",
     schema.KERNEL: f"start end {_WHERE} demangledName shortName",
     schema.GRAPH_TRACE: f"start end {_WHERE} graphId graphExecId",
-    schema.NVTX_EVENTS: "start end eventType text globalTid textId domainId",
+    schema.NVTX_EVENTS: "start end eventType text globalTid textId domainId rangeId category endGlobalTid +binaryData",
+    schema.SYNCHRONIZATION: f"start end {_WHERE} syncType eventId",
+    schema.CUDA_EVENT: f"{_WHERE} eventId",
+    schema.MEMORY_USAGE: """start globalPid deviceId contextId address bytes memKind memoryOperationType
+        correlationId""",
+    schema.OS_RUNTIME: "start end globalTid nameId",
+    schema.SCHEDULING: "start cpu isSchedIn globalTid",
+    schema.MPI_RANKS: "globalTid rank",
+    schema.GPU_METRICS: "+rawTimestamp timestamp typeId metricId value",
+    schema.GPU_METRIC_NAMES: "typeId sourceId typeName metricId metricName",
+    schema.GENERIC_EVENTS: "rawTimestamp timestamp typeId data",
+    schema.PAYLOAD_SCHEMAS: "domainId schemaId numEntries payloadSize",
+    schema.PAYLOAD_ENTRIES: "domainId schemaId idx type name offset",
+    schema.PAYLOAD_ENUMS: "domainId schemaId numEntries size",
+    schema.PAYLOAD_ENUM_ENTRIES: "domainId schemaId idx name value",
     schema.GPU: "id name busLocation totalMemory memoryBandwidth smCount uuid cuDevice pwGpuId",
     schema.CUDA_DEVICE: "gpuId cudaId pid uuid numMultiprocessors",
     schema.CUDA_CONTEXT: "processId deviceId contextId",
@@ -49,6 +63,12 @@ CONSTANT: dict[str, dict[str, int | str]] = {
         "gridId": 1,
         "tensorSizeMinusOneElements": "[]",
     },
+    schema.SYNCHRONIZATION: {"eventSyncId": 0},
+    schema.CUDA_EVENT: {"eventSyncId": 0},
+    schema.MEMORY_USAGE: {"pc": 0x7F00_0000_1000},
+    schema.OS_RUNTIME: {"eventClass": 27, "returnValue": 0, "nestingLevel": 0, "callchainId": 0, "argumentsId": 0},
+    schema.SCHEDULING: {"threadState": 0},
+    schema.PAYLOAD_SCHEMAS: {"type": 1},
     schema.GPU: {"vmId": 1 << 48, "isDiscrete": 1},
     schema.CUDA_CONTEXT: {"nullStreamId": 7, "hwId": 0, "vmId": 1},
     schema.CUDA_STREAM: {"hwId": 0, "vmId": 1, "priority": 0},

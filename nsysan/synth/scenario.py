@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from nsysan.model.errors import UsageError
 from nsysan.model.registry import discover
 from nsysan.model.verdicts import BottleneckClass
+from nsysan.synth.job import DATA_PARALLEL, Parallelism
 from nsysan.synth.knobs import Knobs
 
 
@@ -21,6 +22,7 @@ class Scenario:
     name: str
     summary: str
     knobs: Knobs
+    parallelism: Parallelism = DATA_PARALLEL
     cause: str | None = None
     bottleneck_class: BottleneckClass | None = None
     without: Knobs | None = None

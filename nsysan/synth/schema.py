@@ -14,7 +14,20 @@ MEMSET = "CUPTI_ACTIVITY_KIND_MEMSET"
 GRAPH_TRACE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
 RUNTIME = "CUPTI_ACTIVITY_KIND_RUNTIME"
 NVTX_EVENTS = "NVTX_EVENTS"
+PAYLOAD_SCHEMAS = "NVTX_PAYLOAD_SCHEMAS"
+PAYLOAD_ENTRIES = "NVTX_PAYLOAD_SCHEMA_ENTRIES"
+PAYLOAD_ENUMS = "NVTX_PAYLOAD_ENUMS"
+PAYLOAD_ENUM_ENTRIES = "NVTX_PAYLOAD_ENUM_ENTRIES"
 PROFILER_OVERHEAD = "PROFILER_OVERHEAD"
+SYNCHRONIZATION = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"
+CUDA_EVENT = "CUPTI_ACTIVITY_KIND_CUDA_EVENT"
+MEMORY_USAGE = "CUDA_GPU_MEMORY_USAGE_EVENTS"
+OS_RUNTIME = "OSRT_API"
+SCHEDULING = "SCHED_EVENTS"
+MPI_RANKS = "MPI_RANKS"
+GPU_METRICS = "GPU_METRICS"
+GPU_METRIC_NAMES = "TARGET_INFO_GPU_METRICS"
+GENERIC_EVENTS = "GENERIC_EVENTS"
 GPU = "TARGET_INFO_GPU"
 CUDA_DEVICE = "TARGET_INFO_CUDA_DEVICE"
 CUDA_CONTEXT = "TARGET_INFO_CUDA_CONTEXT_INFO"
@@ -28,7 +41,8 @@ ANALYSIS_DETAILS = "ANALYSIS_DETAILS"
 CAPTURE_SETTINGS = "META_DATA_CAPTURE"
 EXPORT_SETTINGS = "META_DATA_EXPORT"
 
-_ACTIVITY = "start! end! deviceId! contextId! greenContextId streamId! correlationId globalPid"
+_ON_STREAM = "deviceId! contextId! greenContextId streamId! correlationId globalPid"
+_ACTIVITY = f"start! end! {_ON_STREAM}"
 
 _TABLES = {
     STRINGS: "id!# value:TEXT!",
@@ -51,6 +65,21 @@ _TABLES = {
     NVTX_EVENTS: """start! end eventType! rangeId category color text:TEXT globalTid endGlobalTid textId domainId
         uint64Value int64Value doubleValue:REAL uint32Value int32Value floatValue:REAL jsonTextId jsonText:TEXT
         +binaryData:TEXT""",
+    SYNCHRONIZATION: f"{_ACTIVITY} +deprecatedSyncType syncType! eventId! +eventSyncId",
+    CUDA_EVENT: f"+timestamp {_ON_STREAM} eventId! +eventSyncId",
+    MEMORY_USAGE: """start! globalPid! deviceId! contextId! address! pc! bytes! memKind! memoryOperationType! name:TEXT
+        correlationId localMemoryPoolAddress localMemoryPoolReleaseThreshold localMemoryPoolSize
+        localMemoryPoolUtilizedSize importedMemoryPoolAddress importedMemoryPoolProcessId +streamId""",
+    OS_RUNTIME: "start! end! eventClass! globalTid nameId! returnValue! nestingLevel callchainId! +argumentsId!",
+    SCHEDULING: "start! cpu! isSchedIn! globalTid +threadState +threadBlock",
+    MPI_RANKS: "globalTid! rank!",
+    GPU_METRICS: "+rawTimestamp! -timestamp +timestamp! typeId! metricId! value!",
+    GPU_METRIC_NAMES: "typeId! sourceId! typeName:TEXT! metricId! metricName:TEXT!",
+    GENERIC_EVENTS: "rawTimestamp! timestamp typeId! data:TEXT!",
+    PAYLOAD_SCHEMAS: "domainId schemaId name:TEXT type flags numEntries payloadSize alignTo",
+    PAYLOAD_ENTRIES: """domainId! schemaId! idx! flags type name:TEXT description:TEXT arrayOrUnionDetail offset""",
+    PAYLOAD_ENUMS: "domainId schemaId name:TEXT numEntries size",
+    PAYLOAD_ENUM_ENTRIES: "domainId! schemaId! idx! name:TEXT value isFlag",
     THREAD_NAMES: "nameId! priority globalTid",
     GPU: """vmId! id! name:TEXT busLocation:TEXT isDiscrete l2CacheSize totalMemory memoryBandwidth clockRate smCount
         pwGpuId uuid:TEXT luid chipName:TEXT cuDevice ctxswDevPath:TEXT ctrlDevPath:TEXT revision nodeMask
@@ -71,7 +100,10 @@ ENUMERATION_COLUMNS = "id!# name:TEXT label:TEXT"
 ALWAYS_THERE = frozenset({STRINGS, SYSTEM_ENV, SESSION_START, CAPTURE_SETTINGS, EXPORT_SETTINGS})
 """Tables that even a lazy export makes without rows; any other exists only where it has some."""
 
-_NEW_TABLES = frozenset({GRAPH_TRACE, CUDA_DEVICE})
+_NEW_TABLES = frozenset(
+    {GRAPH_TRACE, CUDA_DEVICE, PAYLOAD_SCHEMAS, PAYLOAD_ENTRIES, PAYLOAD_ENUMS, PAYLOAD_ENUM_ENTRIES}
+)
+_OLD_TABLES = frozenset({GENERIC_EVENTS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +131,7 @@ class Release:
 
     def has_table(self, table: str) -> bool:
         """Whether this schema knows the table at all."""
-        return self.is_new or table not in _NEW_TABLES
+        return table not in (_OLD_TABLES if self.is_new else _NEW_TABLES)
 
     def columns(self, table: str) -> tuple[Column, ...]:
         """The columns of a table, in order. Raises KeyError for a table this schema does not have."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import TypeVar
 
+from nsysan.synth.communicator import Communicator
+from nsysan.synth.payload import Payload
 from nsysan.synth.program import Rendezvous, Task
 
 
@@ -43,12 +46,33 @@ class GpuWork:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """An NVTX range of the host thread."""
+    """An NVTX range of the host thread, as ``Push`` opened it."""
 
     start_ns: int
     end_ns: int
-    text: str
+    text: str | None
     domain_id: int
+    marks_step: bool = False
+    payload: Payload | None = None
+
+
+class SyncKind(Enum):
+    """What a call does about waiting: of an event, it records it or lets a stream wait; or the thread waits itself."""
+
+    RECORD_EVENT = "record event"
+    WAIT_EVENT = "wait event"
+    STREAM = "stream"
+    DEVICE = "device"
+
+
+@dataclass(frozen=True, slots=True)
+class Synchronization:
+    """A call about waiting: the stream it names (None: all of them), and the event (None: no event)."""
+
+    call: Call
+    kind: SyncKind
+    stream_id: int | None = None
+    event_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +83,7 @@ class RankTimeline:
     spans: tuple[Span, ...]
     ranges: tuple[Range, ...]
     works: tuple[GpuWork, ...]
+    synchronizations: tuple[Synchronization, ...]
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -74,16 +99,22 @@ class RankTimeline:
             tuple(_later(span, delay_ns) for span in self.spans),
             tuple(_later(found, delay_ns) for found in self.ranges),
             tuple(replace(_later(work, delay_ns), call=_later(work.call, delay_ns)) for work in self.works),
+            tuple(replace(found, call=_later(found.call, delay_ns)) for found in self.synchronizations),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class CollectiveRun:
-    """An instance of a collective: when each rank's kernel started, and when all of them ended."""
+    """An instance of a collective: when each rank's kernel started and ended, by rank in order."""
 
     rendezvous: Rendezvous
     start_ns_by_rank: dict[int, int]
-    end_ns: int
+    end_ns_by_rank: dict[int, int]
+
+    @property
+    def end_ns(self) -> int:
+        """When the last of them ended."""
+        return max(self.end_ns_by_rank.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +123,11 @@ class Simulation:
 
     ranks: tuple[RankTimeline, ...]
     collectives: tuple[CollectiveRun, ...]
+
+    @property
+    def communicators(self) -> tuple[Communicator, ...]:
+        """Those in which anything was said, in order."""
+        return tuple(sorted({run.rendezvous.communicator for run in self.collectives}))
 
 
 Timed = TypeVar("Timed", Span, Call, GpuWork, Range)

@@ -11,14 +11,12 @@ from nsysan.model.partition import Activity
 from nsysan.synth.program import TaskKind
 from nsysan.synth.simulation import Range, RankTimeline, Simulation
 
-MARKER_PREFIX = "step "
-
 
 @dataclass(frozen=True, slots=True)
 class StepTime:
-    """A step of one rank's GPU."""
+    """A step of one rank's GPU; ``marker`` is the text of its NVTX range, None where there is no such range."""
 
-    marker: str
+    marker: str | None
     start_ns: int
     end_ns: int
 
@@ -43,7 +41,7 @@ def _mean_step_ns(steps: tuple[StepTime, ...]) -> float:
     return (steps[-1].end_ns - steps[0].start_ns) / len(steps)
 
 
-def _starts(timeline: RankTimeline) -> Iterator[tuple[str, int]]:
+def _starts(timeline: RankTimeline) -> Iterator[tuple[str | None, int]]:
     stream_id = _main_stream(timeline)
     kernels = [
         work for work in timeline.works if work.stream_id == stream_id and work.task.kind is TaskKind.KERNEL
@@ -56,7 +54,7 @@ def _starts(timeline: RankTimeline) -> Iterator[tuple[str, int]]:
 
 
 def _markers(timeline: RankTimeline) -> Iterator[Range]:
-    return (found for found in timeline.ranges if found.text.startswith(MARKER_PREFIX))
+    return (found for found in timeline.ranges if found.marks_step)
 
 
 def _main_stream(timeline: RankTimeline) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from nsysan.synth.communicator import Communicator
+from nsysan.synth.meeting import Meeting
 from nsysan.synth.program import Rendezvous, Task
 from nsysan.synth.simulation import CollectiveRun
 
@@ -28,7 +30,7 @@ class Gpus:
 
     def __init__(self, handover_ns: int) -> None:
         self._handover_ns = handover_ns
-        self._meetings: dict[str, list[PendingWork]] = {}
+        self._meetings: dict[tuple[Communicator, str], tuple[Meeting, dict[int, PendingWork]]] = {}
         self.collectives: list[CollectiveRun] = []
 
     def launch(self, work: PendingWork, predecessors: Iterable[PendingWork]) -> None:
@@ -57,15 +59,16 @@ class Gpus:
                 ready += self._meet(rendezvous, work)
 
     def _meet(self, rendezvous: Rendezvous, work: PendingWork) -> list[PendingWork]:
-        """Let ``work`` join its collective; the last to arrive ends it on all ranks."""
-        members = self._meetings.setdefault(rendezvous.key, [])
-        members.append(work)
-        if len(members) < rendezvous.rank_count:
-            return []
-        starts = {member.rank: member.earliest_start_ns for member in sorted(members, key=lambda member: member.rank)}
-        end_ns = max(starts.values()) + rendezvous.transfer_ns
-        self.collectives.append(CollectiveRun(rendezvous, starts, end_ns))
-        return [ready for member in members for ready in self._end(member, end_ns)]
+        """Let ``work`` join its collective; the answer is what waited for nothing but the ranks that end by that."""
+        place = (rendezvous.communicator, rendezvous.key)
+        meeting, members = self._meetings.setdefault(place, (Meeting(rendezvous), {}))
+        members[work.rank] = work
+        ended = meeting.arrive(work.rank, work.earliest_start_ns)
+        run = meeting.run
+        if run is not None:
+            self.collectives.append(run)
+            del self._meetings[place]
+        return [ready for rank, end_ns in ended for ready in self._end(members[rank], end_ns)]
 
     def _end(self, work: PendingWork, end_ns: int) -> list[PendingWork]:
         """Let ``work`` end; the answer is what waited for nothing else."""

@@ -12,11 +12,14 @@ from nsysan.model.kernels import Collective
 from nsysan.model.partition import PartTimes
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.busy import Interval, idle_gaps, part_times, window_of
+from nsysan.synth.communicator import Purpose
 from nsysan.synth.gemm import GemmShape
 from nsysan.synth.idle_cause import idle_causes
 from nsysan.synth.kernels import gemm_ceiling_ns
+from nsysan.synth.memory import MemoryTruth
+from nsysan.synth.os_wait import HostTruth
 from nsysan.synth.placement import Placement
-from nsysan.synth.simulation import CollectiveRun, GpuWork, RankTimeline, Simulation
+from nsysan.synth.simulation import GpuWork, RankTimeline, Simulation
 from nsysan.synth.step import StepTime, steps_of
 
 SYNTHESIZED_BY = "nsysan synth"
@@ -36,11 +39,23 @@ class RecordedTruth:
 
 
 @dataclass(frozen=True, slots=True)
+class SystemTruth:
+    """What records besides CUDA and NVTX have to show; null where those were not asked for.
+
+    ``counter_mean_percents`` are means over the GPU's window, without what sampling rounds.
+    """
+
+    host: HostTruth | None
+    memory: MemoryTruth | None
+    counter_mean_percents: dict[str, float] | None
+
+
+@dataclass(frozen=True, slots=True)
 class RankTruth:
     """One rank's GPU over its window, first to last activity. ``idle_causes`` has keys ``<cause>_ns``.
 
     The file counts from ``session_start_ns`` of the job's clock, and states its UTC wrong by ``utc_error_ns``.
-    ``as_recorded`` is null where the file holds all of its work.
+    ``as_recorded`` is null where the file holds all of its work, ``system`` where it holds CUDA and NVTX alone.
     """
 
     rank: int
@@ -59,20 +74,31 @@ class RankTruth:
     idle_causes: dict[str, int]
     steps: tuple[StepTime, ...]
     as_recorded: RecordedTruth | None
+    system: SystemTruth | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CollectiveTruth:
-    """An instance, on the job's clock.
+    """An instance, on the job's clock; what is by rank is in the order of ``ranks``.
 
-    ``wait_by_rank_ns`` is each rank's duration beyond ``transfer_ns``, the shortest of them.
+    ``sequence`` counts the instances of the same ranks of a communicator from 0, in the order in which all of them run
+    them. ``size_bytes`` is that of the whole array, of an all-to-all what a rank sends on average, of messages that of
+    the largest; bytes sent and received are null where all ranks have the same. ``transfer_ns`` is the longest of any
+    rank, a rank's wait the rest of its duration.
     """
 
     id: str
     kind: Collective
+    communicator: str
+    purpose: Purpose
+    ranks: tuple[int, ...]
+    root: int | None
+    sequence: int
     size_bytes: int
+    sent_by_rank_bytes: tuple[int, ...] | None
+    received_by_rank_bytes: tuple[int, ...] | None
     start_by_rank_ns: tuple[int, ...]
-    end_ns: int
+    end_by_rank_ns: tuple[int, ...]
     transfer_ns: int
     wait_by_rank_ns: tuple[int, ...]
 
@@ -103,11 +129,14 @@ class Truth:
     """Everything true of the traces of one job. The times of a rank are on the axis of its file.
 
     ``ranks`` are those that have a file; what is true of all of them together, collectives included, is of the job.
+    ``recoverable`` and ``collectives`` are those of the first recording: each later one has the same, a period later.
     """
 
     synthesized_by: str
     scenario: str
     seed: int
+    recording_count: int
+    recording_period_ns: int
     missing_ranks: tuple[int, ...]
     files: tuple[str, ...]
     cause: str | None
@@ -175,26 +204,16 @@ def _total_ns(works: Sequence[GpuWork]) -> int:
     return sum(work.end_ns - work.start_ns for work in works)
 
 
-def collective_truth(run: CollectiveRun) -> CollectiveTruth:
-    """Transfer and waits of an instance, from its starts and its end alone."""
-    starts_ns = tuple(start_ns for _, start_ns in sorted(run.start_ns_by_rank.items()))
-    transfer_ns = run.end_ns - max(starts_ns)
-    waits_ns = tuple(run.end_ns - start_ns - transfer_ns for start_ns in starts_ns)
-    meeting = run.rendezvous
-    return CollectiveTruth(
-        meeting.key, meeting.collective, meeting.size_bytes, starts_ns, run.end_ns, transfer_ns, waits_ns
-    )
-
-
-def gemm_truths(simulation: Simulation) -> tuple[GemmTruth, ...]:
-    """Count and total time per shape, over all ranks."""
+def gemm_truths(simulation: Simulation, recording_count: int) -> tuple[GemmTruth, ...]:
+    """Count and total time per shape, over all ranks and recordings."""
     durations_ns: defaultdict[GemmShape, list[int]] = defaultdict(list)
     for timeline in simulation.ranks:
         for work in timeline.works:
             if work.task.gemm is not None:
                 durations_ns[work.task.gemm].append(work.end_ns - work.start_ns)
-    return tuple(_gemm_truth(shape, found) for shape, found in sorted(durations_ns.items()))
+    return tuple(_gemm_truth(shape, found, recording_count) for shape, found in sorted(durations_ns.items()))
 
 
-def _gemm_truth(shape: GemmShape, durations_ns: Sequence[int]) -> GemmTruth:
-    return GemmTruth(shape.m, shape.n, shape.k, len(durations_ns), sum(durations_ns), gemm_ceiling_ns(shape))
+def _gemm_truth(shape: GemmShape, durations_ns: Sequence[int], recording_count: int) -> GemmTruth:
+    count, total_ns = recording_count * len(durations_ns), recording_count * sum(durations_ns)
+    return GemmTruth(shape.m, shape.n, shape.k, count, total_ns, gemm_ceiling_ns(shape))

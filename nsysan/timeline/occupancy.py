@@ -35,6 +35,12 @@ class Occupancy:
         """The length of the window."""
         return int(self.bounds_ns[-1] - self.bounds_ns[0])
 
+    @property
+    def parts(self) -> Int64Array:
+        """The part that each interval belongs to, as its place in ``Part``; neighbours may be equal."""
+        parts: Int64Array = _PART_OF_STATE[self.states]
+        return parts
+
     def state_times(self) -> Int64Array:
         """Time per state, indexed by its bits: 32 values that add up to the window."""
         times_ns = np.zeros(STATE_COUNT, dtype=np.int64)
@@ -46,11 +52,6 @@ class Occupancy:
         times_ns = np.zeros(len(_PARTS), dtype=np.int64)
         np.add.at(times_ns, _PART_OF_STATE, self.state_times())
         return PartTimes(*(int(time_ns) for time_ns in times_ns))
-
-    def parts(self) -> Int64Array:
-        """The part of each interval, as a place in the order of ``Part``."""
-        parts: Int64Array = _PART_OF_STATE[self.states]
-        return parts
 
     def time_where(self, states: BoolArray) -> int:
         """The time spent in any of the ``states``, a mask of 32."""

@@ -19,8 +19,6 @@ US = 1_000
 LAUNCH = "cudaLaunchKernel_v7000"
 PID = 100
 GLOBAL_PID = 1 << 48 | PID << 24
-OSRT = "CREATE TABLE OSRT_API (start INTEGER, end INTEGER, globalTid INTEGER, nameId INTEGER)"
-SCHED = "CREATE TABLE SCHED_EVENTS (start INTEGER, cpu INTEGER, isSchedIn INTEGER, globalTid INTEGER)"
 
 
 class Trace(Export):
@@ -28,7 +26,6 @@ class Trace(Export):
 
     def __init__(self, schema: str = "3.25") -> None:
         super().__init__(schema)
-        self._os_call_count = 0
         self.launch(0, 5, runs=(10, 100))
 
     def launch(self, start: int, end: int, runs: tuple[int, int], name: str = LAUNCH, **where: object) -> Trace:
@@ -56,21 +53,15 @@ class Trace(Export):
         self.nvtx(start * US, end * US, text, tid=tid)
         return self
 
-    def os_call(self, start: int, end: int, name: str, tid: int = PID) -> Trace:
+    def in_os(self, start: int, end: int, name: str, tid: int | None = None) -> Trace:
         """A call of the operating system."""
-        if not self._os_call_count:
-            self.sql(OSRT)
-        self._os_call_count += 1
-        name_id = 1_000_000 + self._os_call_count
-        self.sql(f"INSERT INTO StringIds VALUES ({name_id}, '{name}')")
-        self.sql(f"INSERT INTO OSRT_API VALUES ({start * US}, {end * US}, {GLOBAL_PID | tid}, {name_id})")
+        self.os_call(start * US, end * US, name, tid=tid)
         return self
 
-    def off_core(self, start: int, end: int, tid: int = PID) -> Trace:
+    def off_core(self, start: int, end: int) -> Trace:
         """The thread leaves its core, and comes back."""
-        self.sql(SCHED)
-        for moment, is_in in ((start, 0), (end, 1)):
-            self.sql(f"INSERT INTO SCHED_EVENTS VALUES ({moment * US}, 0, {is_in}, {GLOBAL_PID | tid})")
+        self.switch(start * US, is_in=False)
+        self.switch(end * US, is_in=True)
         return self
 
     def _next(self) -> int:

@@ -12,7 +12,7 @@ from nsysan.analysis.registry import analyses
 from nsysan.attribution.job import build_job
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.results import ResultSet
-from tests.attribution.idle_traces import GLOBAL_PID, LAUNCH, OSRT, US, Trace
+from tests.attribution.idle_traces import GLOBAL_PID, LAUNCH, US, Trace
 
 DAY_NS = 86_400 * 10**9
 
@@ -58,7 +58,6 @@ def test_no_value_in_any_column_upsets_an_analysis(
     drawn: list[tuple[str, str, object, object, object, object, object]],
 ) -> None:
     trace = Trace().launch(1_090, 1_100, runs=(1_101, 1_200)).launch(2_000, 2_010, runs=(2_020, 2_030))
-    trace.sql(OSRT)
     trace.range(0, 1_000, "step 0").range(1_050, 2_100, "step 1").overhead(0, 1, "CUPTI Buffer flush")
     for place, (table, name, *values) in enumerate(drawn):
         row = dict(zip(COLUMNS[table].split(), values, strict=True))
@@ -69,7 +68,7 @@ def test_no_value_in_any_column_upsets_an_analysis(
         elif table == "PROFILER_OVERHEAD":
             trace.overhead(place, place, name)
         elif table == "OSRT_API":
-            trace.sql(f"INSERT INTO OSRT_API VALUES ({place}, {place}, 0, 1)")
+            trace.os_call(place, place, name)
         else:
             trace.call(place, place, name)
         damaged = ", ".join(f'"{column}" = {"NULL" if value is None else value}' for column, value in row.items())

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     ],
 )
 def test_the_gpus_that_are_there_are_listed(tmp_path: Path, gpu_count: int, hint: str) -> None:
+    """C71."""
     export = Export()
     for device in range(gpu_count):
         export.kernel(0, 9, "k", device=device)

@@ -294,7 +294,7 @@ def test_what_a_call_of_the_thread_is(tmp_path: Path, name: str, length: int, ca
 
 
 def test_an_allocation_that_waits_for_a_lock_is_the_allocators(tmp_path: Path) -> None:
-    trace = ended(Trace().calls(300, 700, "cudaMalloc_v3020").os_call(310, 690, "pthread_mutex_lock"))
+    trace = ended(Trace().calls(300, 700, "cudaMalloc_v3020").in_os(310, 690, "pthread_mutex_lock"))
 
     assert causes(tmp_path, trace) == {"allocator": 400, **starved(590)}
 
@@ -363,8 +363,8 @@ def test_a_query_has_no_restart(tmp_path: Path) -> None:
 
 
 def test_a_call_of_the_operating_system_blocks(tmp_path: Path) -> None:
-    assert causes(tmp_path, ended(Trace().os_call(300, 500, "write"))) == {"os_blocked": 200, **starved(790)}
-    assert causes(tmp_path, ended(Trace().os_call(300, 500, "write", OTHER_TID))) == starved(990)
+    assert causes(tmp_path, ended(Trace().in_os(300, 500, "write"))) == {"os_blocked": 200, **starved(790)}
+    assert causes(tmp_path, ended(Trace().in_os(300, 500, "write", OTHER_TID))) == starved(990)
 
 
 def test_a_thread_off_its_core_is_blocked(tmp_path: Path) -> None:
@@ -389,7 +389,7 @@ def test_a_loader_without_ranges_is_told_by_its_waits(
 ) -> None:
     trace = Trace()
     for name, start, end in waits:
-        trace.os_call(start, end, name)
+        trace.in_os(start, end, name)
     trace.load(1_090, 1_100, runs=(1_101, 1_200), name="cudaMemcpyAsync_v3020", size_bytes=size_bytes)
 
     blocked = sum(end - start for _, start, end in waits)
@@ -397,10 +397,10 @@ def test_a_loader_without_ranges_is_told_by_its_waits(
 
 
 def test_a_wait_in_a_short_gap_or_on_the_way_to_a_load_is_no_loader(tmp_path: Path) -> None:
-    short = Trace().os_call(100, 900, "poll").load(990, 1_000, runs=(1_000, 1_200), name="cudaMemcpyAsync_v3020")
+    short = Trace().in_os(100, 900, "poll").load(990, 1_000, runs=(1_000, 1_200), name="cudaMemcpyAsync_v3020")
     assert causes(tmp_path, short) == {"os_blocked": 800, "launch_starved": 90, "launch_latency": 10}
 
-    loading = Trace().calls(150, 200, "cuModuleLoadData").os_call(250, 900, "poll")
+    loading = Trace().calls(150, 200, "cuModuleLoadData").in_os(250, 900, "poll")
     loading.load(1_090, 1_100, runs=(1_101, 1_200), name="cudaMemcpyAsync_v3020")
     assert causes(tmp_path, loading) == {"module_loading": 100, "os_blocked": 650, **starved(240)}
 

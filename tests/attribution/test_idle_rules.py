@@ -120,7 +120,6 @@ def test_causes_are_those_of_each_moment(case: Case) -> None:
 def written(case: Case) -> Trace:
     trace = Trace.__new__(Trace)
     super(Trace, trace).__init__("3.25")
-    trace._os_call_count = 0
     # where no call at all was recorded, nothing is said
     trace.calls(0, 0, "cudaEventRecord_v3020", tid=300)
     for correlation, work in enumerate(case.works, start=1):
@@ -141,7 +140,7 @@ def written(case: Case) -> Trace:
         kind = 3 if "flush" in row.name.lower() else 7
         trace.overhead(row.start * US, row.end * US, row.name, tid=row.tid, overhead_type=kind)
     for call in case.os_calls:
-        trace.os_call(call.start, call.end, call.name, call.tid)
+        trace.in_os(call.start, call.end, call.name, call.tid)
     return trace
 
 

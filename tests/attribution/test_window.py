@@ -49,7 +49,7 @@ def test_spellings(tmp_path: Path, spelling: str, span: tuple[int, int]) -> None
 def test_what_is_not_there_is_refused_with_what_is(tmp_path: Path, spelling: str) -> None:
     trace = read_trace(_export().write(tmp_path / "r.sqlite"), ReadOptions())
 
-    with pytest.raises(UsageError, match="holds no NVTX range") as caught:
+    with pytest.raises(UsageError, match="holds no range") as caught:
         bounds_of(WindowChoice(nvtx_range=spelling), trace)
 
     names = "Most frequent ranges here, with their number: step (3); a/b@c (1); early (1); open (1)."

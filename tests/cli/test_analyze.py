@@ -114,12 +114,12 @@ def _complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int
         (("--gpu", "7"), "There is no GPU '7' in this run.", "GPUs here: gpu0 (unnamed)."),
         (
             ("--range", "epoch"),
-            "step.sqlite holds no NVTX range 'epoch'.",
+            "step.sqlite holds no range 'epoch'.",
             "Most frequent ranges here, with their number: loop (1).",
         ),
         (
             ("--range", "loop/1"),
-            "step.sqlite holds no NVTX range 'loop/1'.",
+            "step.sqlite holds no range 'loop/1'.",
             "Most frequent ranges here, with their number: loop (1).",
         ),
         (("--range", "loop", "--to", "1"), "--range gives both ends of the window", "Leave out"),
@@ -479,6 +479,23 @@ def test_an_end_from_outside_leaves_nothing_behind(
 
     assert main(["analyze", "step.sqlite"]) == code
     assert [path.name for path in Path().iterdir()] == ["step.sqlite"]
+
+
+def test_a_hangup_that_is_ignored_stays_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As under nohup."""
+    _report()
+    replace = Path.replace
+    previous = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    def hang_up_and_replace(path: Path, target: Path) -> Path:
+        signal.raise_signal(signal.SIGHUP)
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", hang_up_and_replace)
+    try:
+        assert main(["analyze", "step.sqlite"]) == 0
+    finally:
+        signal.signal(signal.SIGHUP, previous)
 
 
 def test_the_command_alone_says_what_it_can_do(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 
 from nsysan.cli.main import main
-from nsysan.ingest.nsys.questions import QUESTIONS
+from nsysan.ingest.nsys.questions import QUESTIONS, Question
+from nsysan.ingest.torch.questions import TORCH_QUESTIONS, TorchQuestion
 from nsysan.model.contents import Contents, Installation
 from nsysan.synth.export import Export
 from tests.project.repository import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 TRACES = Path(__file__).parents[3] / "shared" / "traces"
 EXPORTS = sorted(TRACES.glob("*.sqlite"))
@@ -65,7 +69,7 @@ def test_a_screen_of_facts(capsys: pytest.CaptureFixture[str]) -> None:
         "Device                 records  first begins     last ends",
         "process 100, device 0        2  0.000010000s  0.000090000s",
     ]
-    assert rows.startswith("Rows: META_DATA_EXPORT 17; META_DATA_CAPTURE 6; StringIds 3; ")
+    assert rows.startswith("Rows: META_DATA_EXPORT 19; META_DATA_CAPTURE 6; StringIds 3; ")
     assert questions.splitlines()[:2] == [
         "Not answered by this report:",
         "- What did an idle GPU wait for? Record with -t cuda.",
@@ -213,11 +217,14 @@ def test_every_key_is_explained() -> None:
     assert sorted(_keys() - explained) == []
 
 
-def test_every_question_is_explained() -> None:
-    _, _, asked = (ROOT / "docs" / "info.md").read_text("utf-8").partition("## What is asked\n")
+@pytest.mark.parametrize(
+    ("heading", "questions"), [("What is asked", QUESTIONS), ("What is asked of PyTorch's profiler", TORCH_QUESTIONS)]
+)
+def test_every_question_is_explained(heading: str, questions: Sequence[Question | TorchQuestion]) -> None:
+    _, _, asked = (ROOT / "docs" / "info.md").read_text("utf-8").partition(f"## {heading}\n")
     asked, _, _ = asked.partition("\n## ")
 
-    assert re.findall(r"^\| `(\w+)` \|", asked, re.MULTILINE) == [question.id for question in QUESTIONS]
+    assert re.findall(r"^\| `(\w+)` \|", asked, re.MULTILINE) == [question.id for question in questions]
 
 
 def _keys() -> set[str]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nsysan.synth.export import Export, global_pid
+from nsysan.synth.export import Export
+from nsysan.synth.row_store import global_pid
 from tests.ingest.reading import edit, read, rows, without_constraints
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def test_either_nvtx_name_column_may_be_missing(tmp_path: Path, dropped: str) ->
 
 
 def test_only_ranges_and_marks_are_read_and_an_open_range_has_no_end(tmp_path: Path) -> None:
+    """C45: points, categories, names of threads and of domains have no end either, and are no ranges."""
     export = Export()
     for event_type in (33, 34, 39, 59, 60, 70, 71, 75, 97):
         export.nvtx(event_type, None, f"type {event_type}", event_type=event_type)
@@ -123,6 +125,7 @@ def test_an_nvtx_end_that_is_no_time_does_not_make_an_open_range(tmp_path: Path)
 
 
 def test_the_later_name_of_the_nvtx_table(tmp_path: Path) -> None:
+    """C50."""
     export = Export().nvtx(0, 1, "step").sql("ALTER TABLE NVTX_EVENTS RENAME TO NVTX_EVENTS_V2")
 
     trace = read(export.write(tmp_path / "rank0.sqlite"))

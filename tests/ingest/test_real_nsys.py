@@ -181,6 +181,6 @@ def test_a_report_that_nsys_cannot_export(report: Path, nsys: str, tmp_path: Pat
     error = refusal(path, ReadOptions(nsys=nsys))
 
     assert error.exit_code == 2
-    assert error.message.startswith(f"{path} ")
+    assert str(path) in error.message
     assert error.hint
     assert names_in(tmp_path) == ["rank0.nsys-rep"]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 import subprocess
+import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
 
 from nsysan.ingest.nsys.questions import QUESTIONS
 from nsysan.ingest.nsys.recording import ALL, LAUNCHERS, TOPICS, recording_of
+from nsysan.ingest.torch.recording import torch_recording_of
+from nsysan.model.errors import UsageError
 from nsysan.report.recording_text import WIDTH, render_recording
 from tests.nsys import find_nsys
 
@@ -130,3 +134,43 @@ def _refuses(options: Iterable[str]) -> bool:
     command = [find_nsys(), "profile", *options, "/no/such/program"]
     said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
     return "Illegal" in said or "unrecognised option" in said
+
+
+TORCH_OPTIONS = {
+    "overlap": (),
+    "idle": ("with_stack=True",),
+    "nccl-bytes": (),
+    "gemm-shapes": ("record_shapes=True",),
+    "memory": ("profile_memory=True",),
+    ALL: ("record_shapes=True", "profile_memory=True", "with_stack=True"),
+}
+
+
+@pytest.mark.parametrize("topic", TORCH_OPTIONS)
+@pytest.mark.parametrize(
+    ("steps", "schedule"),
+    [((10, 15), "wait=9, warmup=1, active=5, repeat=1"), ((0, 3), "wait=0, warmup=0, active=3, repeat=1")],
+)
+def test_the_code_for_the_profiler_of_pytorch(topic: str, steps: tuple[int, int], schedule: str) -> None:
+    text = render_recording(torch_recording_of(topic, steps))
+
+    code = textwrap.dedent(text.partition("steady steps:\n")[2].partition("\n\nWhat it costs")[0])
+    (call,) = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call) and called(node) == "profile")
+    given = [ast.unparse(keyword) for keyword in call.keywords]
+    both = "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"
+    assert [given[0], given[1], *given[3:]] == [both, f"schedule=schedule({schedule})", *TORCH_OPTIONS[topic]]
+    assert given[2].startswith("on_trace_ready=tensorboard_trace_handler('traces', worker_name=")
+    assert [option for option in TORCH_OPTIONS[topic] if f"\n  {option}: " not in text] == []
+    assert "nsys profile" not in text
+    assert max(map(len, text.splitlines())) <= WIDTH
+
+
+def called(call: ast.Call) -> str:
+    return ast.unparse(call.func)
+
+
+def test_what_the_profiler_of_pytorch_does_not_record() -> None:
+    with pytest.raises(UsageError, match="does not record gpu-metrics"):
+        torch_recording_of("gpu-metrics", STEPS)
+
+    assert {*TOPICS, ALL} == {*TORCH_OPTIONS, "gpu-metrics"}

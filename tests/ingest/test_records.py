@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nsysan.model.tables import ABSENT
-from nsysan.synth.export import Export, global_pid
+from nsysan.synth.export import Export
+from nsysan.synth.row_store import global_pid
 from tests.ingest.reading import edit, read, rows, without_constraints
 
 if TYPE_CHECKING:
@@ -138,6 +139,7 @@ def test_more_rows_than_one_chunk(tmp_path: Path) -> None:
 
 
 def test_memory_is_twice_the_columns_and_a_chunk_however_many_ranges(tmp_path: Path) -> None:
+    """M09: the bound that docs/inputs.md states."""
     path = Export().nvtx(0, 5, "inline").nvtx(0, 5, "registered", registered=True).write(tmp_path / "rank0.sqlite")
     edit(path, *["INSERT INTO NVTX_EVENTS SELECT * FROM NVTX_EVENTS"] * 16)
     read(path)  # what is imported and cached once is not counted

@@ -69,6 +69,7 @@ def test_a_file_that_is_something_else(tmp_path: Path, name: str) -> None:
     assert names_in(tmp_path) == [name]
 
 
+# M21
 @pytest.mark.parametrize(("name", "content"), [("a.qdstrm", b"\1\2\3\4"), ("renamed.nsys-rep", RAW_STREAM)])
 def test_a_raw_stream_says_how_to_import_it(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
@@ -194,12 +195,3 @@ def test_a_hostile_name_is_spelt_out(tmp_path: Path) -> None:
 
     assert "\\x1b[31mred\\u202e.sqlite" in error.message
     assert "\x1b" not in str(error)
-
-
-def test_a_pipe_among_the_tables_of_a_folder_is_not_waited_for(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow", reason="needs the extra parquet")
-    os.mkfifo(tmp_path / "CUPTI_ACTIVITY_KIND_KERNEL.parquet")
-    os.mkfifo(tmp_path / "StringIds.parquet")
-    (tmp_path / "META_DATA_EXPORT.parquet").write_bytes(b"PAR1")
-
-    assert refusal(tmp_path).exit_code == 2

@@ -202,6 +202,7 @@ FAILURES = {
 
 @pytest.mark.parametrize("case", FAILURES)
 def test_each_failure_of_nsys_has_its_sentence(tmp_path: Path, report: Path, temporary_files: Path, case: str) -> None:
+    """M22 among them: events that the importer refuses to put in order."""
     action, (exit_code, sentence) = FAILURES[case]
 
     error = refusal_with(StandIn(tmp_path, action), report)
@@ -209,6 +210,16 @@ def test_each_failure_of_nsys_has_its_sentence(tmp_path: Path, report: Path, tem
     assert (error.exit_code, error.message) == (exit_code, f"{report} {sentence}")
     assert error.hint
     assert list(temporary_files.iterdir()) == []
+
+
+@pytest.mark.parametrize("case", ["not importable", "not importable, said otherwise"])
+def test_what_cannot_be_put_in_order_wants_a_newer_nsys_or_a_shorter_capture(
+    tmp_path: Path, report: Path, case: str
+) -> None:
+    """M22."""
+    error = refusal_with(StandIn(tmp_path, FAILURES[case][0]), report)
+
+    assert error.hint == "Export it with a newer nsys, 2024.2 or later; or record a shorter stretch of the job."
 
 
 def test_a_failure_that_is_not_known_is_quoted(tmp_path: Path, report: Path) -> None:
@@ -283,8 +294,10 @@ def test_the_same_or_a_newer_nsys_exports(tmp_path: Path, report: Path, export: 
     assert read_with(StandIn(tmp_path, copies(export), version=version), report).reader == "nsys_report"
 
 
-def test_no_nsys_at_all_says_what_to_run_elsewhere(report: Path) -> None:
-    report = report.rename(report.with_name("rank 0.nsys-rep"))
+@pytest.mark.parametrize("suffix", [".nsys-rep", ".qdrep"])
+def test_no_nsys_at_all_says_what_to_run_elsewhere(report: Path, suffix: str) -> None:
+    """M21."""
+    report = report.rename(report.with_name(f"rank 0{suffix}"))
 
     error = refusal(report)
 
@@ -293,12 +306,13 @@ def test_no_nsys_at_all_says_what_to_run_elsewhere(report: Path) -> None:
         f"{report} must be exported to be read, and there is no nsys on this machine.",
     )
     command = error.hint.rpartition(": ")[2]
-    assert shlex.split(command) == ["nsys", "export", "-t", "sqlite", "-o", "./rank 0.sqlite", "./rank 0.nsys-rep"]
+    assert shlex.split(command) == ["nsys", "export", "-t", "sqlite", "-o", "./rank 0.sqlite", f"./rank 0{suffix}"]
 
 
 def test_progress_says_what_is_exported_how_much_of_it_and_how_long_it_took(
     tmp_path: Path, report: Path, export: Path
 ) -> None:
+    """M09."""
     said: list[str] = []
     nsys = StandIn(tmp_path, copies(export))
 

@@ -23,19 +23,37 @@ TRACE = as_json(annotation(1, 9), kernel(5.125, 1, name="k\u00e9\n"), distribute
 PREFIX = b'{"schemaVersion": 1, "traceEvents": '
 
 
+CUT_TOO_SOON = "but the begin of a trace of PyTorch's profiler that was cut off; it begins with"
+
+
 def test_cut_off_anywhere(tmp_path: Path) -> None:
+    """M16: before the first key stands the name says what it was to be."""
     path = tmp_path / "rank0.pt.trace.json"
-    # recognised once the first key stands
-    for size in range(len(b'{"schemaVersion":'), len(TRACE)):
+    for size in range(1, len(TRACE)):
         path.write_bytes(TRACE[:size])
-        assert refusal(path).message == f"{path} is cut off: its JSON stops before its end.", TRACE[:size]
+        recognised = size >= len(b'{"schemaVersion":')
+        assert (f"{path} is cut off: its JSON stops before its end." if recognised else CUT_TOO_SOON) in refusal(
+            path
+        ).message
 
 
-def test_gzip_cut_off_anywhere(tmp_path: Path) -> None:
-    path, packed = tmp_path / "rank0.pt.trace.json.gz", gzip.compress(TRACE)
-    for size in range(len(packed) // 2, len(packed)):
+@pytest.mark.parametrize("name", ["rank0.pt.trace.json.gz", "RANK0.JSON.GZ"])
+def test_gzip_cut_off_anywhere(tmp_path: Path, name: str) -> None:
+    """M16."""
+    path, packed = tmp_path / name, gzip.compress(TRACE)
+    for size in range(2, len(packed)):
         path.write_bytes(packed[:size])
-        assert refusal(path).message == f"{path} is cut off: its gzip data cannot be read on."
+        told = f"{path} is cut off: its gzip data cannot be read on." if size > len(packed) // 2 else "cut off"
+        error = refusal(path)
+        assert told in error.message
+        assert error.hint.startswith("Copy the file again")
+
+
+def test_packed_json_that_is_whole_is_not_called_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "losses.json.gz"
+    path.write_bytes(gzip.compress(b'{"loss": 2.5}'))
+
+    assert "but gzip-compressed data; it begins with" in refusal(path).message
 
 
 @pytest.mark.parametrize(
@@ -54,6 +72,7 @@ def test_gzip_cut_off_anywhere(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_trace(tmp_path: Path, rest: bytes, complaint: str) -> None:
+    """M16: a million levels of nesting among it."""
     path = tmp_path / "rank0.pt.trace.json"
     path.write_bytes(PREFIX + rest)
 
@@ -70,10 +89,23 @@ def test_json_without_events(tmp_path: Path) -> None:
 
 
 def test_of_equal_keys_the_last_counts_as_everywhere_in_json(tmp_path: Path) -> None:
+    """M16."""
     path = tmp_path / "rank0.pt.trace.json"
     path.write_text(as_json(kernel(5, 1), kernel(7, 1)).replace('"ts": 7', '"ts": 99, "ts": 8'))
 
     assert rows(read(path).kernels, "start_ns") == [(0,), (3_000,)]
+
+
+@pytest.mark.parametrize("odd", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
+def test_what_is_no_number_is_no_time(tmp_path: Path, odd: str) -> None:
+    """M16."""
+    path = tmp_path / "rank0.pt.trace.json"
+    path.write_text(as_json(kernel(5, 1), kernel(7, 1)).replace('"ts": 7', f'"ts": {odd}'))
+
+    trace = read(path)
+
+    assert rows(trace.kernels, "start_ns") == [(0,)]
+    assert trace.unreadable_records == {"kernel": 1}
 
 
 def test_numbers_of_more_digits_than_python_converts(tmp_path: Path) -> None:

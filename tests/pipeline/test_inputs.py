@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nsysan.model.errors import InputError
-from nsysan.pipeline.inputs import expand_inputs, without_copies
+from nsysan.pipeline.inputs import expand_inputs, report_stem, without_copies
 
 
 def make(folder: Path, *names: str) -> None:
@@ -67,3 +67,22 @@ def test_a_folder_of_tables_given_twice_counts_once(tmp_path: Path) -> None:
 
     assert kept == paths[:2]
     assert [note.sentence for note in notes] == ["one and one have the same content: it is counted once."]
+
+
+@pytest.mark.parametrize(
+    ("path", "stem"),
+    [
+        ("rank0.nsys-rep", "rank0"),
+        ("a/rank0.pt.trace.json.gz", "rank0"),
+        (".", "inner"),
+        ("..", "outer"),
+        ("../inner/..", "outer"),
+        ("/", "reports"),
+        ("/..", "reports"),
+    ],
+)
+def test_what_a_page_is_named_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, stem: str) -> None:
+    (tmp_path / "outer" / "inner").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "outer" / "inner")
+
+    assert report_stem(Path(path)) == stem

@@ -168,3 +168,21 @@ def test_calls_and_collectives_are_those_of_the_json(path: Path) -> None:
     assert sizes == [512 * 4] * 3 + [6144 * 4] * 10
     texts = {tuple(map(trace.text, ids)) for ids in rows(trace.collective_calls, "kind_id", "dtype_id", "group_id")}
     assert texts == {("all_reduce", "Float", "13")}
+
+
+@each_rank
+def test_the_group_of_a_collective_is_one_whose_ranks_are_known(path: Path) -> None:
+    trace = read_trace(path, ReadOptions())
+
+    [(group_id, size)] = set(rows(trace.collective_calls, "group_id", "group_size"))
+    [group] = [group for group in trace.process_groups if group.name == trace.text(group_id)]
+    assert (group.size, group.ranks, size) == (2, (0, 1), 2)
+
+
+@each_rank
+def test_every_collective_call_lies_in_an_operator_of_its_thread(path: Path) -> None:
+    """So that kernel, call and shapes can be brought together by correlation, thread and time."""
+    trace = read_trace(path, ReadOptions())
+
+    spans = {tuple(row) for row in rows(trace.nvtx_ranges, "start_ns", "end_ns", "global_tid")}
+    assert set(rows(trace.collective_calls, "start_ns", "end_ns", "global_tid")) <= spans

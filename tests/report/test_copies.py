@@ -38,7 +38,7 @@ def test_copies_of_unknown_size_are_never_copies_of_no_bytes() -> None:
     assert view_of(none).heading == "2 copies of unknown size"
     assert table is not None
     assert [row[4] for row in table.rows] == [
-        Cell("800.000 MB", "1 of unknown size"),
+        Cell("800.000 MB", "1 of unknown size", value=800_000_000),
         Cell("unknown", style="faint"),
     ]
 
@@ -62,7 +62,7 @@ def test_rates_that_cannot_be_true_are_marked() -> None:
     table = view_of(*COPIES.copies).table
 
     assert table is not None
-    assert table.rows[0][9] == Cell("168.000 GB/s", "2 not believable", style="strong")
+    assert table.rows[0][9] == Cell("168.000 GB/s", "2 not believable", 1.68e11, "strong")
 
 
 def test_bytes_in_no_time_have_no_rate() -> None:

@@ -25,6 +25,7 @@ from tests.report.runs import (
     KERNELS,
     NO_VERDICT,
     REPORT,
+    TIMELINE,
     TWO_GPUS,
     run_of,
 )
@@ -54,6 +55,7 @@ def hostile_run(payload: str) -> Run:
     gaps = replace(GAPS, gaps=(Gap(gpus[0].id, 0, 9, 9, payload, payload),))
     kernels = replace(KERNELS, kernels=tuple(replace(row, name=payload) for row in KERNELS.kernels))
     row = replace(COPIES.copies[0], direction=payload, src_memory=payload, plausible_source=payload)
+    names = replace(TIMELINE.timeline, names=(payload,) * len(TIMELINE.timeline.names))
     baseline = replace(BASELINE.baseline, unknown=dict.fromkeys(BASELINE.baseline.unknown, payload))
     report = replace(
         REPORT,
@@ -76,6 +78,7 @@ def hostile_run(payload: str) -> Run:
             kernels,
             replace(COPIES, copies=(row,)),
             replace(BASELINE, baseline=baseline),
+            replace(TIMELINE, timeline=names),
             Skipped("steps", payload, payload),
         ),
         created_utc=payload,

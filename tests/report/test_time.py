@@ -121,7 +121,7 @@ def test_communication_beside_an_opaque_graph_is_a_range_with_both_ends() -> Non
 
     assert rows_of(view, "partition")[0][5] == "0.000010"
     assert [column.label for column in busy.columns][5] == "exposed comm., at most"
-    assert busy.rows[0][5] == Cell("30 ns")
+    assert busy.rows[0][5] == Cell("30 ns", value=30)
     assert "runs opaque graphs for 20 ns" in view.heading
 
 
@@ -199,7 +199,7 @@ def test_a_gpu_without_a_window_has_no_shares_and_lowers_no_mean() -> None:
     assert (view.legend[0].share, view.legend[0].detail) == ("60.0", "60.0 %")
     assert rows_of(view, "gpu-bars")[1] == ["gpu1", "", "no window", "no window"]
     assert view.tables[0].rows[1][1].bar == Bar(())
-    assert view.tables[1].rows[1] == (Cell("gpu1"), *[Cell("")] * 7, Cell("0.000000", "no window"))
+    assert view.tables[1].rows[1] == (Cell("gpu1"), *[Cell("")] * 7, Cell("0.000000", "no window", 0))
     assert rows_of(view, "busy")[1][2:4] == ["no window", "no window"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import Activity
+from nsysan.synth.communicator import Communicator, Purpose
 from nsysan.synth.engine import simulate
 from nsysan.synth.host import Machine
 from nsysan.synth.program import Action, Launch, Rendezvous, collective_kernel, kernel
@@ -20,7 +21,18 @@ def launch(duration_ns: int, *, call_ns: int = 0, stream_id: int = 7, activity: 
 
 def all_reduce(key: str, rank_count: int, transfer_ns: int, *, stream_id: int = 7) -> Launch:
     """The launch of one rank's part of an all-reduce."""
-    meeting = Rendezvous(key, Collective.ALL_REDUCE, rank_count, 1_000, transfer_ns)
+    meeting = Rendezvous(
+        key=key,
+        collective=Collective.ALL_REDUCE,
+        communicator=Communicator(Purpose.DATA_PARALLEL, tuple(range(rank_count))),
+        size_bytes=1_000,
+        transfer_ns=transfer_ns,
+    )
+    return join(meeting, stream_id=stream_id)
+
+
+def join(meeting: Rendezvous, *, stream_id: int = 7) -> Launch:
+    """The launch of one rank's part of a collective."""
     return Launch("cudaLaunchKernelExC_v11060", 0, stream_id, collective_kernel("nccl", meeting))
 
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from nsysan.synth.export import Export, short_name_of
+from nsysan.synth.export import Export
+from nsysan.synth.gpu_records import SyncType
+from nsysan.synth.row_store import short_name_of
 
 PROCESS_100 = (1 << 48) + 100 * 2**24
 BOTH_SCHEMAS = pytest.mark.parametrize("schema", ["3.7", "3.25"])
@@ -93,6 +95,78 @@ def test_an_nvtx_text_is_inline_or_registered(tmp_path: Path) -> None:
         (1, 5, 59, "inline", None, PROCESS_100 + 100, 0),
         (0, None, 75, "NCCL", None, PROCESS_100 + 100, 3),
     ]
+
+
+@BOTH_SCHEMAS
+def test_records_of_the_host_beside_its_calls(schema: str, tmp_path: Path) -> None:
+    export = Export(schema).os_call(5, 9, "poll", tid=101).switch(6, is_in=False, tid=101, cpu=3)
+
+    path = export.switch(8, is_in=True, tid=101, cpu=3).mpi_rank(12).write(tmp_path / "x.sqlite")
+
+    assert select(
+        path, "SELECT start, end, eventClass, globalTid, value FROM OSRT_API JOIN StringIds ON id = nameId"
+    ) == [(5, 9, 27, PROCESS_100 + 101, "poll")]
+    assert select(path, "SELECT start, cpu, isSchedIn, globalTid FROM SCHED_EVENTS") == [
+        (6, 3, 0, PROCESS_100 + 101),
+        (8, 3, 1, PROCESS_100 + 101),
+    ]
+    assert select(path, "SELECT * FROM MPI_RANKS") == [(PROCESS_100 + 100, 12)]
+    assert select(path, "SELECT count(*) FROM ThreadNames") == [(2,)]
+
+
+@BOTH_SCHEMAS
+def test_records_of_the_gpu_beside_its_work(schema: str, tmp_path: Path) -> None:
+    export = Export(schema).cuda_event(4, stream=9, correlation=1)
+    export.synchronization(3, 8, SyncType.STREAM_WAIT_EVENT, event=4, stream=7, correlation=2)
+    export.synchronization(8, 9, SyncType.CONTEXT).memory(2, 64, 0x1000, correlation=5).memory(
+        7, 64, 0x1000, is_freed=True
+    )
+
+    path = export.gpu_metrics(1, ["A", "B"]).gpu_sample(100, 1, {"A": 12, "B": 99}).write(tmp_path / "x.sqlite")
+
+    where = "deviceId, contextId, streamId, correlationId, globalPid"
+    assert select(path, f"SELECT {where}, eventId FROM CUPTI_ACTIVITY_KIND_CUDA_EVENT") == [
+        (0, 1, 9, 1, PROCESS_100, 4)
+    ]
+    assert select(path, f"SELECT start, end, {where}, syncType, eventId FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION") == [
+        (3, 8, 0, 1, 7, 2, PROCESS_100, 2, 4),
+        (8, 9, 0, 1, 0xFFFFFFFF, 3, PROCESS_100, 4, 0xFFFFFFFF),
+    ]
+    assert select(
+        path,
+        """SELECT start, globalPid, address, bytes, memKind, memoryOperationType, correlationId
+           FROM CUDA_GPU_MEMORY_USAGE_EVENTS""",
+    ) == [(2, PROCESS_100, 0x1000, 64, 2, 0, 5), (7, PROCESS_100, 0x1000, 64, 2, 1, None)]
+    assert select(
+        path,
+        """SELECT timestamp, typeId & 0xFF, metricName, value FROM GPU_METRICS
+           JOIN TARGET_INFO_GPU_METRICS USING (typeId, metricId)""",
+    ) == [(100, 1, "A [Throughput %]", 12), (100, 1, "B [Throughput %]", 99)]
+    # the stream that a context's synchronisation lacks is none of the process
+    assert select(path, "SELECT streamId FROM TARGET_INFO_CUDA_STREAM") == [(9,), (7,)]
+
+
+@BOTH_SCHEMAS
+def test_marks_categories_and_ranges_across_threads(schema: str, tmp_path: Path) -> None:
+    export = Export(schema).nvtx_category(2, "data", domain=3).nvtx_mark(5, "epoch", category=2, domain=3)
+
+    path = export.nvtx_range(6, 9, "load", range_id=8, tid=101, end_tid=102).write(tmp_path / "x.sqlite")
+
+    assert select(
+        path,
+        """SELECT start, end, eventType, rangeId, category, text, globalTid - ?, endGlobalTid - ?, domainId
+           FROM NVTX_EVENTS""".replace("?", str(PROCESS_100)),
+    ) == [
+        (0, None, 33, None, 2, "data", 100, None, 3),
+        (5, None, 34, None, 2, "epoch", 100, None, 3),
+        (6, 9, 60, 8, None, "load", 101, 102, 0),
+    ]
+
+
+def test_the_new_schema_has_no_samples_in_json(tmp_path: Path) -> None:
+    for schema, in_json in (("3.7", True), ("3.25", False)):
+        path = Export(schema).gpu_sample(1, 0, {"A": 1}).write(tmp_path / f"{schema}.sqlite")
+        assert ("GENERIC_EVENTS" in tables(path)) is in_json
 
 
 def test_what_only_the_new_schema_knows(tmp_path: Path) -> None:

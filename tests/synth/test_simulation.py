@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nsysan.model.copies import CopyKind
+from nsysan.synth.collective_truth import collective_truths
 from nsysan.synth.engine import simulate
 from nsysan.synth.host import Machine
 from nsysan.synth.program import (
@@ -19,7 +20,6 @@ from nsysan.synth.program import (
     copy,
 )
 from nsysan.synth.simulation import Call, Range
-from nsysan.synth.truth import collective_truth
 from tests.synth.programs import PROMPT, all_reduce, launch, run, times
 
 
@@ -31,8 +31,8 @@ def test_a_collective_ends_on_all_ranks_when_the_last_has_come_and_the_transfer_
     simulation = simulate(programs, PROMPT)
 
     assert [times(timeline) for timeline in simulation.ranks] == [[(0, 33)], [(0, 33)], [(0, 33)], [(30, 33)]]
-    [truth] = map(collective_truth, simulation.collectives)
-    assert (truth.start_by_rank_ns, truth.end_ns) == ((0, 0, 0, 30), 33)
+    [truth] = collective_truths(simulation)
+    assert (truth.start_by_rank_ns, truth.end_by_rank_ns) == ((0, 0, 0, 30), (33, 33, 33, 33))
     assert (truth.transfer_ns, truth.wait_by_rank_ns) == (3, (30, 30, 30, 0))
 
 

@@ -14,7 +14,7 @@ BATCH = Launch("cudaMemcpyAsync_v3020", 0, 7, copy(CopyKind.HOST_TO_DEVICE, 8, 5
 def step(number: int, kernel_ns: int) -> list[Action]:
     """100 of the host: load for 99, then launch a short kernel on another stream, a copy of 5, the kernel."""
     work = (launch(1, stream_id=9), BATCH, launch(kernel_ns))
-    return [Push(f"step {number}"), HostWork(99), *work, HostWork(1), Pop()]
+    return [Push(f"step {number}", marks_step=True), HostWork(99), *work, HostWork(1), Pop()]
 
 
 def test_steps_tile_the_gpu_from_first_kernel_to_first_kernel_of_the_compute_stream() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -12,6 +14,7 @@ from nsysan.cli.main import main
 from nsysan.cli.synth import COMMAND
 from nsysan.model.errors import UsageError
 from nsysan.synth.scenario import all_scenarios
+from nsysan.synth.spelling import SPELLINGS
 from nsysan.synth.truth import decode_truth
 
 
@@ -61,6 +64,31 @@ def test_sessions_begin_apart(tmp_path: Path) -> None:
     assert ranks[0].session_start_ns != ranks[1].session_start_ns
 
 
+def test_kinds_of_records_and_recordings_in_a_row(tmp_path: Path) -> None:
+    small = ("healthy", "-o", str(tmp_path), "--ranks", "1", "--steps", "2")
+
+    result = synth(*small, "--trace", "cuda,osrt,sched", "--repeat", "3")
+
+    truth = decode_truth(Path(result.output.splitlines()[-1]).read_bytes())
+    assert (truth.recording_count, truth.ranks[0].system is not None) == (3, True)
+    assert [step.marker for step in truth.ranks[0].steps] == [f"step {number}" for number in range(5)]
+    with closing(sqlite3.connect(tmp_path / "healthy.sqlite")) as connection:
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    assert {"OSRT_API", "SCHED_EVENTS"} <= tables
+    assert "NVTX_EVENTS" not in tables
+
+
+def test_a_word_that_names_no_kind_is_refused_and_so_are_no_recordings(tmp_path: Path) -> None:
+    unknown = synth("healthy", "-o", str(tmp_path), "--trace", "cuda,\x1b[2J")
+
+    assert isinstance(unknown.exception, UsageError)
+    assert "There is no kind of record" in unknown.exception.message
+    assert "\x1b" not in unknown.exception.message
+    assert "osrt" in str(unknown.exception.hint)
+    assert synth("healthy", "--repeat", "0").exit_code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_kineto_is_a_file_of_each_rank_that_may_be_replaced(tmp_path: Path) -> None:
     small = ("healthy", "-o", str(tmp_path), "--ranks", "2", "--steps", "2", "--format", "kineto")
     names = ["healthy-rank0.pt.trace.json", "healthy-rank1.pt.trace.json", "healthy.truth.json"]
@@ -71,6 +99,35 @@ def test_kineto_is_a_file_of_each_rank_that_may_be_replaced(tmp_path: Path) -> N
     assert synth(*small).exit_code == 0
     (tmp_path / names[0]).write_text('{"schemaVersion": 1, "traceEvents": []}')
     assert isinstance(synth(*small).exception, UsageError)
+
+
+def test_ranges_are_spelt_as_asked_for() -> None:
+    assert isinstance(COMMAND, click.Command)
+    [option] = [parameter for parameter in COMMAND.params if parameter.name == "spelling"]
+    assert isinstance(option.type, click.Choice)
+    assert list(option.type.choices) == list(SPELLINGS)
+
+
+def test_blobs_are_included_where_there_can_be_some(tmp_path: Path) -> None:
+    small = ("healthy", "-o", str(tmp_path), "--ranks", "2", "--steps", "2", "--include-blobs", "--nvtx", "lightning")
+
+    assert synth(*small).exit_code == 0
+    with closing(sqlite3.connect(tmp_path / "healthy.sqlite")) as connection:
+        [blobs] = connection.execute("SELECT count(binaryData) FROM NVTX_EVENTS")
+        [marked] = connection.execute("SELECT count(*) FROM NVTX_EVENTS WHERE text LIKE '%run_training_batch'")
+    # per rank the communicator and 2 x 4 reductions; a marker a step
+    assert (blobs, marked) == ((2 * 9,), (2 * 2,))
+    refused = synth(*small, "--schema", "3.7").exception
+    assert isinstance(refused, UsageError)
+    assert "hold payloads" in refused.message
+
+
+def test_ranks_that_cannot_be_divided_are_refused(tmp_path: Path) -> None:
+    for scenario in ("pipeline-bubble", "tensor-parallel", "moe-skew"):
+        refused = synth(scenario, "-o", str(tmp_path), "--ranks", "11").exception
+        assert isinstance(refused, UsageError)
+        assert refused.message.startswith("11 ranks ")
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_list_has_a_line_for_each_scenario() -> None:

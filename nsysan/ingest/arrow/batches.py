@@ -72,17 +72,10 @@ def _arrow_batches(path: Path) -> Iterator[pa.RecordBatch]:
                 yield batch.slice(begin, _BATCH_ROWS)
 
 
-def _regular(path: Path) -> Path:
-    """The path of an ordinary file; opening a pipe would wait for somebody to write into it."""
-    if path.exists() and not path.is_file():
-        raise InputError(f"{visible_text(str(path))} is no ordinary file.", _EXPORT_AGAIN)
-    return path
-
-
 def _parquet(path: Path) -> pa.parquet.ParquetFile:
     import pyarrow.parquet as pq
 
-    return pq.ParquetFile(_regular(path))
+    return pq.ParquetFile(path)
 
 
 @contextmanager
@@ -90,7 +83,7 @@ def _opened_arrow(path: Path) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBat
     """The schema and batches of an Arrow file, be it a stream, as nsys writes it, or of the random access format."""
     import pyarrow as pa
 
-    with pa.OSFile(str(_regular(path))) as file:
+    with pa.OSFile(str(path)) as file:
         if file.read(len(_FILE_FORMAT_MAGIC)) == _FILE_FORMAT_MAGIC:
             reader = pa.ipc.open_file(file)
             yield reader.schema, (reader.get_batch(index) for index in range(reader.num_record_batches))

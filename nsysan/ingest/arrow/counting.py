@@ -6,16 +6,16 @@ import re
 from pathlib import Path
 
 from nsysan.ingest.arrow.batches import damage_reported, row_count
-from nsysan.ingest.arrow.folder import TableFormat
+from nsysan.ingest.arrow.folder import TableFormat, table_files
 from nsysan.ingest.source import Source, StoredTable, Value, text
 
 
 def row_counts(folder: Path, table_format: TableFormat) -> dict[str, int]:
     """The rows of every table in the folder, by name in order."""
     counts = {}
-    for path in sorted(folder.glob(f"*{table_format.suffix}")):
+    for name, path in table_files(folder, table_format).items():
         with damage_reported(path):
-            counts[path.stem] = row_count(path)
+            counts[name] = row_count(path)
     return counts
 
 

@@ -6,6 +6,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from nsysan.model.errors import InputError
+from nsysan.model.text import visible_text
+
 
 @dataclass(frozen=True, slots=True)
 class TableFormat:
@@ -21,10 +24,29 @@ TABLE_FORMATS = (TableFormat("Parquet", ".parquet"), TableFormat("Arrow", ".arro
 def table_format(folder: Path, table_names: Collection[str]) -> TableFormat | None:
     """The format in which the folder holds at least one of the tables, None where it holds none or is closed to us."""
     try:
-        present = {path.name for path in folder.iterdir() if path.is_file()}
+        # what stands for a table but is no file counts, so that it is refused by name and not overlooked
+        present = {path.name for path in folder.iterdir()}
     except OSError:
         return None
     formats = (
         known for known in TABLE_FORMATS if not present.isdisjoint(f"{name}{known.suffix}" for name in table_names)
     )
     return next(formats, None)
+
+
+def table_files(folder: Path, table_format: TableFormat) -> dict[str, Path]:
+    """The file of every table in the folder, by name in order; links to files are as good as files.
+
+    Raises InputError where one is a link that leads nowhere, a folder, a pipe or a device: it would be overlooked, or
+    waited for.
+    """
+    files = {path.stem: path for path in sorted(folder.iterdir()) if path.suffix == table_format.suffix}
+    for path in files.values():
+        if not path.is_file():
+            what = "a link that leads to no file" if path.is_symlink() and not path.exists() else "no ordinary file"
+            raise InputError(
+                f"{visible_text(str(path))} is {what}.",
+                "Copy the whole folder again with the files that its links lead to, or export the report again: "
+                "nsys export -t parquetdir REPORT",
+            )
+    return files

@@ -10,7 +10,7 @@ import numpy as np
 
 from nsysan.ingest.arrow.batches import column_names, damage_reported, record_batches
 from nsysan.ingest.arrow.columns import read_batches, texts_of
-from nsysan.ingest.arrow.folder import TableFormat
+from nsysan.ingest.arrow.folder import TableFormat, table_files
 from nsysan.ingest.columns import Column, ColumnRead, InlineTexts, Scope, needed_columns
 from nsysan.ingest.source import StoredTable, Value
 from nsysan.model.errors import MissingToolError
@@ -20,14 +20,16 @@ from nsysan.model.text import visible_text
 class ArrowTables:
     """Those of the named tables that the folder holds in this format.
 
-    Raises MissingToolError where pyarrow is not installed, InputError where a file is damaged, then and later.
+    Raises MissingToolError where pyarrow is not installed, InputError where a file is damaged, then and later, and
+    where any table of the folder is no ordinary file.
     """
 
     def __init__(self, folder: Path, table_format: TableFormat, names: Iterable[str]) -> None:
         _demand_pyarrow(folder, table_format)
-        self._paths = {name: folder / f"{name}{table_format.suffix}" for name in names}
+        files = table_files(folder, table_format)
+        self._paths = {name: files[name] for name in names if name in files}
         self._inline_texts = InlineTexts()
-        self._tables = {name: _stored_table(name, path) for name, path in self._paths.items() if path.is_file()}
+        self._tables = {name: _stored_table(name, path) for name, path in self._paths.items()}
 
     @property
     def tables(self) -> Mapping[str, StoredTable]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from nsysan.ingest.fingerprint import sha256_of
-from nsysan.ingest.nsys.export_failures import failure_of
+from nsysan.ingest.nsys.export_failures import failure_of, stall_of
 from nsysan.ingest.nsys.installation import NsysInstallation
 from nsysan.ingest.nsys.kept_export import KeptExport, Origin
+from nsysan.ingest.nsys.supervision import StalledError, patience_s, run
 from nsysan.ingest.nsys.tables import EXPORT_SETTINGS, STRINGS, TABLE_NAMES
 from nsysan.ingest.private_folder import private_folder
 from nsysan.ingest.reader import Candidate, ReadOptions
@@ -89,15 +88,11 @@ def _export(
 
 
 def _run(command: list[str], folder: Path, shown_name: str) -> None:
-    finished = subprocess.run(  # noqa: S603 -- the user's own nsys
-        command,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-        cwd=folder,
-        env={**os.environ, "TMPDIR": str(folder)},
-    )
-    failure = failure_of(shown_name, finished.returncode, finished.stderr.decode("utf-8", "replace"))
+    try:
+        finished = run(command, patience_s(), folder=folder, variables={"TMPDIR": str(folder)})
+    except StalledError as stalled:
+        raise stall_of(shown_name, stalled.patience_s) from None
+    failure = failure_of(shown_name, finished.exit_code, finished.stderr.decode("utf-8", "replace"))
     if failure is not None:
         raise failure
 

@@ -9,6 +9,7 @@ import re
 import signal
 from dataclasses import dataclass
 
+from nsysan.ingest.nsys.supervision import PATIENCE_VARIABLE
 from nsysan.ingest.private_folder import MAKE_ROOM
 from nsysan.model.errors import InputError, MissingToolError, NsysanError
 from nsysan.model.text import display_text
@@ -112,6 +113,14 @@ def failure_of(shown_name: str, exit_code: int, stderr: str) -> NsysanError | No
         return None
     first_line = display_text(said.partition("\n")[0]) or "it did not say why"
     return InputError(f"nsys could not export {shown_name} (exit code {exit_code}): {first_line}", _TRY_BY_HAND)
+
+
+def stall_of(shown_name: str, patience_s: float) -> MissingToolError:
+    """The error behind an export that was ended because nothing of it was seen for so long."""
+    return MissingToolError(
+        f"{shown_name} could not be exported: nsys wrote nothing for {patience_s:.0f} s and was ended.",
+        f"{_TRY_BY_HAND}; where it is only slow, set {PATIENCE_VARIABLE} to more seconds (0: no end).",
+    )
 
 
 def _ended_by(shown_name: str, signal_number: int) -> NsysanError:

@@ -23,8 +23,6 @@ SURVEYED_TABLES = (*EVIDENCE_TABLES, *PROCESS_TABLES)
 def survey_folder(trace: Trace, source: Source, row_counts: Mapping[str, int]) -> Contents:
     """The contents of the folder with this trace; ``row_counts`` are those of every table in it."""
     others = OpenExport(source)
-    contents = contents_of(trace, process_names(others))
-    nccl_range_count = 0 if contents.communicators is None else contents.communicators.nccl_range_count
 
     def holds(evidence: Evidence) -> bool:
         table = source.tables.get(evidence.table)
@@ -32,10 +30,11 @@ def survey_folder(trace: Trace, source: Source, row_counts: Mapping[str, int]) -
             return row_counts.get(evidence.table, 0) > 0
         return evidence.column in table.columns and has_rows(source, table, evidence.column, evidence.like)
 
+    contents = contents_of(trace, open_questions(holds), process_names(others))
+    nccl_range_count = 0 if contents.communicators is None else contents.communicators.nccl_range_count
     return replace(
         contents,
         process_count=process_count(others),
         communicators=communicators(others, nccl_range_count),
         tables=tuple(TableRows(display_text(name), count) for name, count in row_counts.items()),
-        open_questions=open_questions(holds),
     )

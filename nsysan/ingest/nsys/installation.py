@@ -6,17 +6,19 @@ import glob
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from nsysan.ingest.nsys.supervision import StalledError, run
 from nsysan.model.errors import MissingToolError
 from nsysan.model.text import display_text
 
 ENVIRONMENT_VARIABLE = "NSYSAN_NSYS"
 _VERSION = re.compile(r"version (\d+)\.(\d+)\.(\d+)\.(\d+)")
+_ANSWER_S = 60.0
+"""For its version or help; a first start from a slow disk takes seconds."""
 _NAME_NSYS = f"Give the path of nsys with --nsys or {ENVIRONMENT_VARIABLE}, or put it on PATH."
 
 INSTALLED_AT = (
@@ -124,9 +126,11 @@ def _output(executable: str, *arguments: str) -> str:
         return _run_once((executable, *arguments), (status.st_ino, status.st_size, status.st_mtime_ns))
     except OSError as error:
         raise MissingToolError(f"{display_text(executable)} cannot be run: {error.strerror}.", _NAME_NSYS) from error
+    except StalledError as error:
+        raise MissingToolError(f"{display_text(executable)} does not answer.", _NAME_NSYS) from error
 
 
 @lru_cache(maxsize=64)
 def _run_once(command: tuple[str, ...], _state: tuple[int, int, int]) -> str:
-    finished = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: S603 -- the user's own nsys
+    finished = run(command, _ANSWER_S)
     return (finished.stdout + finished.stderr).decode("utf-8", "replace")

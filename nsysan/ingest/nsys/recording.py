@@ -46,7 +46,10 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """For these questions: a command line in pieces, one a line, the code it needs, and what to know about it."""
+    """For these questions: a command line in pieces, one a line, the code it needs, and what to know about it.
+
+    There is no command line where a program profiles itself.
+    """
 
     asks: tuple[str, ...]
     command: tuple[str, ...]

@@ -59,6 +59,8 @@ def survey_export(connection: sqlite3.Connection, candidate: Candidate, reader: 
         work_start_ns=total.start_ns,
         work_end_ns=total.end_ns,
         nvtx=counts.nvtx(frequent_names(connection, export)),
+        rank=None,
+        world_size=None,
         communicators=communicators(others, nccl_count),
         tables=tuple(TableRows(display_text(name), count) for name, count in row_counts(connection).items()),
         open_questions=open_questions(_evidence_in(connection)),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from nsysan.ingest.reader import Candidate, Reader, ReadOptions
 from nsysan.ingest.torch.opening import begins_like_a_trace
+from nsysan.ingest.torch.questions import Recorded, open_questions
 from nsysan.ingest.torch.trace import read_torch_trace
+from nsysan.ingest.trace_survey import contents_of
+from nsysan.model.contents import Contents
 from nsysan.model.trace import Trace
 
 _ID = "torch_profile"
@@ -14,9 +17,18 @@ def _recognise(candidate: Candidate) -> bool:
     return begins_like_a_trace(candidate.head)
 
 
-def _read(candidate: Candidate, options: ReadOptions) -> Trace:
+def _recorded(candidate: Candidate, options: ReadOptions) -> Recorded:
     options.tell(f"reading {candidate.shown_name}")
     return read_torch_trace(candidate, _ID, options)
 
 
-READER = Reader(_ID, _recognise, _read)
+def _read(candidate: Candidate, options: ReadOptions) -> Trace:
+    return _recorded(candidate, options).trace
+
+
+def _survey(candidate: Candidate, options: ReadOptions) -> Contents:
+    recorded = _recorded(candidate, options)
+    return contents_of(recorded.trace, open_questions(recorded))
+
+
+READER = Reader(_ID, _recognise, _read, survey=_survey)

@@ -29,6 +29,8 @@ _OLDER_NAMES = {
     "Operator": "cpu_op",
 }
 """What the first releases of the profiler called the same categories."""
+MEMORY_EVENTS, PYTHON_FRAMES = "cpu_instant_event", "python_function"
+"""Kinds of events that are not read, but answer questions: allocations, and the stacks of Python."""
 _DEEPEST_SHAPE = 3
 """A shape, a list of shapes, a list of such lists: an operator's inputs nest no deeper."""
 
@@ -36,7 +38,8 @@ _DEEPEST_SHAPE = 3
 class Events:
     """Rows per kind of event, times in ns as the trace counts them; GPU rows lack the process, which is the trace's.
 
-    ``unreadable`` counts, by category, events of these kinds that lack what they are nothing without.
+    ``unreadable`` counts, by category, events of these kinds that lack what they are nothing without. ``other_kinds``
+    are those of MEMORY_EVENTS and PYTHON_FRAMES that were met; ``labelled_pids`` the processes called the host's.
     """
 
     def __init__(self) -> None:
@@ -45,7 +48,8 @@ class Events:
         self.calls, self.ranges, self.collectives = Rows(6), Rows(7), Rows(8)
         self.marks = Rows(2)
         self.unreadable: Counter[str] = Counter()
-        self.labelled_pid: int | None = None
+        self.other_kinds: set[str] = set()
+        self.labelled_pids: set[int] = set()
         self._threads = Threads()
         self._adders = {
             "kernel": self._add_kernel,
@@ -70,6 +74,7 @@ class Events:
         category = _OLDER_NAMES.get(category, category)
         adder = self._adders.get(category)
         if adder is None:
+            self.other_kinds |= {category} & {MEMORY_EVENTS, PYTHON_FRAMES}
             return
         try:
             adder(event, *start_and_end_ns(event))
@@ -126,7 +131,7 @@ class Events:
         """The process whose label says that it is the host's: where only the GPU is traced, nothing else names it."""
         arguments, pid = event.get("args"), event.get("pid")
         if isinstance(arguments, dict) and arguments.get("labels") == "CPU" and type(pid) is int:
-            self.labelled_pid = pid
+            self.labelled_pids.add(pid)
 
     def _thread(self, event: Event) -> int:
         return self._threads.global_tid(event.get("pid"), event.get("tid"))

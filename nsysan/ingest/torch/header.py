@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from nsysan.model.trace import PhysicalGpu
+from nsysan.model.trace import PhysicalGpu, ProcessGroup
 
 _LARGEST_COUNT = 1 << 62
 _EARLIEST_EPOCH_NS = 10**18
 """2001: older traces count from 1970 themselves, newer ones from a base a few months back."""
 
-KEYS = frozenset({"deviceProperties", "distributedInfo", "baseTimeNanoseconds"})
+JOB_KEY = "distributedInfo"
+KEYS = frozenset({"deviceProperties", JOB_KEY, "baseTimeNanoseconds"})
 """What is read beside the events."""
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """GPUs in order of their CUDA ordinal; ``rank``, ``world_size`` and ``base_time_ns`` where they are told."""
+    """GPUs in order of their CUDA ordinal, groups as listed; the rest where it is told."""
 
     gpus: tuple[PhysicalGpu, ...]
     rank: int | None
     world_size: int | None
     base_time_ns: int | None
+    process_groups: tuple[ProcessGroup, ...]
 
     def utc_ns(self, time_ns: int) -> int | None:
         """A time of the trace as ns since 1970; None where it does not tell what it counts from, or tells nonsense."""
@@ -34,14 +36,28 @@ class Header:
 
 def read_header(members: Mapping[str, object]) -> Header:
     """The header in the members of the trace; what is of another type than Kineto writes counts as not told."""
-    distributed = members.get("distributedInfo")
+    distributed = members.get(JOB_KEY)
     job = distributed if isinstance(distributed, dict) else {}
     return Header(
         gpus=_gpus(members.get("deviceProperties")),
         rank=_count(job.get("rank")),
         world_size=_count(job.get("world_size")) or None,
         base_time_ns=_count(members.get("baseTimeNanoseconds")),
+        process_groups=tuple(_groups(job.get("pg_config"))),
     )
+
+
+def _groups(listed: object) -> Iterator[ProcessGroup]:
+    for entry in listed if isinstance(listed, list) else []:
+        name = entry.get("pg_name") if isinstance(entry, dict) else None
+        if isinstance(name, str):
+            yield ProcessGroup(_text(name), _text(entry.get("pg_desc")), _count(entry.get("pg_size")), _ranks(entry))
+
+
+def _ranks(entry: Mapping[str, object]) -> tuple[int, ...]:
+    ranks = entry.get("ranks")
+    known = [_count(rank) for rank in ranks] if isinstance(ranks, list) else []
+    return tuple(rank for rank in known if rank is not None)
 
 
 def _gpus(properties: object) -> tuple[PhysicalGpu, ...]:
@@ -57,13 +73,18 @@ def _gpu(entry: object) -> PhysicalGpu | None:
         return None
     return PhysicalGpu(
         gpu_id=gpu_id,
-        name=name.encode("utf-8", "replace").decode() if isinstance(name, str) and name else None,
+        name=_text(name) or None,
         uuid=None,
         bus_location=None,
         sm_count=_count(properties.get("numSms")) or None,
         memory_bytes=_count(properties.get("totalGlobalMem")) or None,
         memory_bandwidth_bytes_per_s=None,
     )
+
+
+def _text(value: object) -> str:
+    """The text, a lone surrogate in it a question mark; empty where it is none."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
 def _count(value: object) -> int | None:

@@ -17,6 +17,7 @@ RECORD_AGAIN = "Copy the file again; where that changes nothing, record again an
 
 _BEGIN = re.compile(rb"\s*\{")
 _FIRST_KEYS = re.compile(rb'"(?:schemaVersion|traceEvents)"\s*:')
+_PACKED_NAME, _PLAIN_NAME = ".json.gz", ".trace.json"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _HEAD_BYTES = 4096
 _FREE_BYTES = 64 << 20
@@ -28,9 +29,15 @@ ReadBytes = Callable[[int], bytes]
 
 def begins_like_a_trace(head: bytes) -> bool:
     """Whether a file that begins so is a JSON object with the first keys of a Kineto trace, gzip-compressed or not."""
-    text = _inflated(head) if head.startswith(GZIP_MAGIC) else head
-    text = text.removeprefix(_BYTE_ORDER_MARK)
+    text = _text(head)
     return _BEGIN.match(text) is not None and _FIRST_KEYS.search(text) is not None
+
+
+def is_cut_before_its_keys(content: bytes, name: str) -> bool:
+    """Whether a file with just this content, and the name of a trace, ends before anything tells what it is."""
+    is_named_so = name.lower().endswith(_PACKED_NAME if content.startswith(GZIP_MAGIC) else _PLAIN_NAME)
+    text = _text(content)
+    return is_named_so and (not text or _BEGIN.match(text) is not None) and b"}" not in text
 
 
 @contextmanager
@@ -43,6 +50,10 @@ def opened(path: Path, shown_name: str) -> Iterator[ReadBytes]:
         compressed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
         file.seek(0)
         yield _decompressing(file, shown_name) if compressed else file.read
+
+
+def _text(head: bytes) -> bytes:
+    return (_inflated(head) if head.startswith(GZIP_MAGIC) else head).removeprefix(_BYTE_ORDER_MARK)
 
 
 def _inflated(head: bytes) -> bytes:

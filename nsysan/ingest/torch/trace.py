@@ -10,9 +10,11 @@ import numpy as np
 from nsysan.ingest.fingerprint import fingerprint_of
 from nsysan.ingest.reader import Candidate, ReadOptions
 from nsysan.ingest.torch.events import DOMAIN_NAMES, Events
-from nsysan.ingest.torch.header import KEYS, Header, read_header
+from nsysan.ingest.torch.header import JOB_KEY, KEYS, Header, read_header
 from nsysan.ingest.torch.json_stream import JsonStream
+from nsysan.ingest.torch.merged import merged, refuse_merged
 from nsysan.ingest.torch.opening import RECORD_AGAIN, opened
+from nsysan.ingest.torch.questions import Recorded
 from nsysan.ingest.torch.rows import Rows
 from nsysan.ingest.torch.times import LATEST_NS
 from nsysan.model.errors import InputError
@@ -43,17 +45,18 @@ class _Session:
     pid: int
 
 
-def read_torch_trace(candidate: Candidate, reader: str, options: ReadOptions) -> Trace:
+def read_torch_trace(candidate: Candidate, reader: str, options: ReadOptions) -> Recorded:
     """The trace of one process. Time zero is its earliest event, and the capture ends with the latest.
 
-    Events are read one by one and kept as rows of integers. Raises InputError where the JSON is damaged, cut off, or
-    holds no list of events.
+    Events are read one by one and kept as rows of integers. Raises InputError where the JSON is damaged, cut off,
+    holds no list of events, or was merged of several ranks.
     """
     events = Events()
     with opened(candidate.path, candidate.shown_name) as read:
         header = _read_members(JsonStream(read, candidate.shown_name), events, candidate.shown_name)
+    refuse_merged(events, candidate.shown_name)
     session = _session(events)
-    return Trace(
+    trace = Trace(
         name=candidate.path.name,
         reader=reader,
         fingerprint=fingerprint_of(candidate.path, hash_content=options.hash_content),
@@ -76,7 +79,9 @@ def read_torch_trace(candidate: Candidate, reader: str, options: ReadOptions) ->
         collective_calls=_table(CollectiveCalls, events.collectives.columns(), session),
         rank=header.rank,
         world_size=header.world_size,
+        process_groups=header.process_groups,
     )
+    return Recorded(trace, frozenset(events.other_kinds))
 
 
 def _read_members(stream: JsonStream, events: Events, shown_name: str) -> Header:
@@ -85,6 +90,8 @@ def _read_members(stream: JsonStream, events: Events, shown_name: str) -> Header
     for key in stream.members():
         if key != _EVENTS:
             value = stream.value()
+            if key == JOB_KEY and members.get(key, value) != value:
+                raise merged(shown_name, f"several {JOB_KEY}")
             members |= {key: value} if key in KEYS else {}
             continue
         if has_events or stream.peek() not in {"[", ""}:
@@ -119,7 +126,7 @@ def _host_pid(events: Events) -> int:
     if len(threads):
         processes, counts = np.unique(threads >> PID_SHIFT, return_counts=True)
         return process_of(int(processes[counts.argmax()]) << PID_SHIFT)
-    return 0 if events.labelled_pid is None else events.labelled_pid & PID_MASK
+    return next(iter(events.labelled_pids), 0) & PID_MASK
 
 
 def _gpu_table(record: type[AnyGpuTable], rows: Rows, session: _Session) -> AnyGpuTable | None:

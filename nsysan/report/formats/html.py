@@ -15,6 +15,7 @@ from nsysan.report.renderers import Renderer
 from nsysan.report.section import Layout, Section, Unanswered, sections
 from nsysan.report.terms import TERMS
 from nsysan.report.verdict import state_verdict, subject_of
+from nsysan.report.viewer import viewer_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -47,6 +48,7 @@ class PageView:
     sections: tuple[SectionFrame, ...]
     definitions: tuple[Term, ...]
     colophon: str
+    viewer: str
 
 
 def render_page(run: Run) -> str:
@@ -62,6 +64,7 @@ def render_page(run: Run) -> str:
         sections=frames,
         definitions=_definitions(frames),
         colophon=f"nsysan {run.nsysan_version}, run.json schema {run.schema_version}, made {run.created_utc} (UTC)",
+        viewer=viewer_of(run),
     )
     return page_environment().get_template("page.html").render(view=view) + "\n"
 

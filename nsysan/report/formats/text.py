@@ -21,6 +21,7 @@ from nsysan.report.prose import NO_BREAK_SPACE, ended, fraction_or, paired, plai
 from nsysan.report.renderers import Renderer
 from nsysan.report.section import question_of
 from nsysan.report.verdict import facts_of, state_verdict, subject_of
+from nsysan.report.viewer import viewer_of
 
 WIDTH = 100
 _GPU_COUNT = 8
@@ -175,9 +176,8 @@ def _next_lines(run: Run) -> list[str]:
     if isinstance(idle_gaps, Skipped) or not idle_gaps.gaps:
         return []
     longest = idle_gaps.gaps[0]
-    by_torch = all(report.reader == "torch_profile" for report in run.reports)
-    viewer = "a trace viewer" if by_torch else "Nsight Systems"
-    return [f"Look next at {format_timestamp(longest.start_ns)} on {longest.gpu} in {viewer}, and at the page."]
+    place = f"{format_timestamp(longest.start_ns)} on {longest.gpu}"
+    return [f"Look next at {place} in {viewer_of(run)}, and at the page."]
 
 
 def _bounded(entries: Sequence[str], noun: str) -> list[str]:

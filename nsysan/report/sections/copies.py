@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nsysan.analysis.copy_summary import CopyRow, CopySummary
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import counted, format_bytes, format_count, format_duration, format_rate
+from nsysan.model.units import counted, format_bytes, format_count
+from nsysan.report import cells
 from nsysan.report.elements import Cell, Column, Table
 from nsysan.report.prose import spelled
 from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
@@ -72,14 +73,15 @@ def _table(rows: Sequence[CopyRow]) -> Table:
             Column("host memory", TERMS["memory_kind"]),
             Column("from, to"),
             Column("count", numeric=True),
-            Column("bytes", numeric=True),
-            Column("total", numeric=True),
-            Column("median", TERMS["median"], numeric=True),
-            Column("p95", TERMS["p95"], numeric=True),
-            Column("rate", TERMS["copy_rate"], numeric=True),
-            Column("fastest", TERMS["fastest_copy"], numeric=True),
+            Column("bytes", numeric=True, unit="bytes"),
+            Column("total", TERMS["copy_time"], numeric=True, unit="ns"),
+            Column("median", TERMS["median"], numeric=True, unit="ns"),
+            Column("p95", TERMS["p95"], numeric=True, unit="ns"),
+            Column("rate", TERMS["copy_rate"], numeric=True, unit="bytes/s"),
+            Column("fastest", TERMS["fastest_copy"], numeric=True, unit="bytes/s"),
         ),
         rows=tuple(_row(row) for row in rows),
+        source="copies[]",
     )
 
 
@@ -88,11 +90,11 @@ def _row(row: CopyRow) -> tuple[Cell, ...]:
         Cell(spelled(row.direction)),
         _host_memory(row),
         Cell(_ends(row)),
-        Cell(format_count(row.count)),
+        cells.count(row.count),
         _size(row),
-        Cell(format_duration(row.total_ns)),
-        Cell(format_duration(row.median_ns)),
-        Cell(format_duration(row.p95_ns)),
+        cells.duration(row.total_ns),
+        cells.duration(row.median_ns),
+        cells.duration(row.p95_ns),
         _rate(row, row.rate_bytes_per_s),
         _fastest(row),
     )
@@ -102,7 +104,7 @@ def _size(row: CopyRow) -> Cell:
     if row.size_bytes is None:
         return Cell("unknown", style="faint")
     unsized = f"{format_count(row.unsized_count)} of unknown size" if row.unsized_count else None
-    return Cell(format_bytes(row.size_bytes), unsized)
+    return Cell(format_bytes(row.size_bytes), unsized, value=row.size_bytes)
 
 
 def _host_memory(row: CopyRow) -> Cell:
@@ -118,7 +120,7 @@ def _ends(row: CopyRow) -> str:
 
 def _rate(row: CopyRow, rate_bytes_per_s: float | None) -> Cell:
     if rate_bytes_per_s is not None:
-        return Cell(format_rate(rate_bytes_per_s))
+        return cells.rate(rate_bytes_per_s)
     return Cell("unknown" if row.size_bytes is None else "no time", style="faint")
 
 
@@ -126,7 +128,7 @@ def _fastest(row: CopyRow) -> Cell:
     cell = _rate(row, row.fastest_bytes_per_s)
     if not row.implausible_count:
         return cell
-    return Cell(cell.text, f"{format_count(row.implausible_count)} not believable", style="strong")
+    return replace(cell, note=f"{format_count(row.implausible_count)} not believable", style="strong")
 
 
 SECTION = Section("copies", 60, "Copies", "What was copied, and how fast", _build, Layout.WIDE)

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import counted, format_count, format_duration, format_fraction, format_timestamp
-from nsysan.report.elements import Cell, Column, Table, single_bar
+from nsysan.model.units import counted, format_count, format_duration, format_fraction
+from nsysan.report import cells
+from nsysan.report.elements import Cell, Column, Place, Table, single_bar
+from nsysan.report.places import gpus_with_lane
 from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
 from nsysan.report.terms import TERMS
 
@@ -62,7 +64,7 @@ def _build(run: Run) -> GapsView | Unanswered:
     if not count:
         return GapsView((), heading="No GPU was idle within its window")
     shown = idle_gaps.gaps[:SHOWN_GAP_COUNT]
-    tables = (_size_table(classes), *((_gap_table(shown, count),) if shown else ()))
+    tables = (_size_table(classes), *((_gap_table(shown, count, gpus_with_lane(run)),) if shown else ()))
     context = f"{counted(count, 'gap')} in all, which add up to the idle time."
     return GapsView(tables, heading=_heading(classes), context=context)
 
@@ -83,8 +85,8 @@ def _size_table(classes: Sequence[SizeClass]) -> Table:
             Column("Size", TERMS["gap"]),
             Column("Share of idle", bar=True),
             Column("gaps", numeric=True),
-            Column("in all", numeric=True),
-            Column("of idle", TERMS["idle"], numeric=True),
+            Column("in all", numeric=True, unit="ns"),
+            Column("of idle", TERMS["idle"], numeric=True, unit="fraction"),
         ),
         rows=tuple(_size_row(size, total_ns) for size in classes),
         footers=(
@@ -96,6 +98,7 @@ def _size_table(classes: Sequence[SizeClass]) -> Table:
                 Cell("100.0 %"),
             ),
         ),
+        source="gap_sizes[]",
     )
 
 
@@ -104,34 +107,37 @@ def _size_row(size: SizeClass, total_ns: int) -> tuple[Cell, ...]:
     return (
         Cell(size.label),
         Cell("", bar=single_bar("idle", share)),
-        Cell(format_count(size.count)),
-        Cell(format_duration(size.total_ns)),
-        Cell(format_fraction(share)),
+        cells.count(size.count),
+        cells.duration(size.total_ns),
+        cells.fraction(share, "none"),
     )
 
 
-def _gap_table(gaps: Sequence[Gap], count: int) -> Table:
+def _gap_table(gaps: Sequence[Gap], count: int, with_lane: frozenset[str]) -> Table:
     return Table(
         id="largest-gaps",
         caption=f"The {len(gaps)} largest of {counted(count, 'gap')}" if len(gaps) < count else "Every gap",
         columns=(
-            Column("Begins at", TERMS["session_time"]),
+            Column("Begins at", TERMS["session_time"], unit="ns"),
             Column("GPU"),
             Column("Length", bar=True),
-            Column("lasts", TERMS["gap"], numeric=True),
+            Column("lasts", TERMS["gap"], numeric=True, unit="ns"),
             Column("ran before", TERMS["before"]),
             Column("ran after", TERMS["after"]),
         ),
-        rows=tuple(_gap_row(gap, gaps[0].duration_ns) for gap in gaps),
+        rows=tuple(_gap_row(gap, gaps[0].duration_ns, with_lane) for gap in gaps),
+        search="gpu, kernel",
+        source="gaps[]",
     )
 
 
-def _gap_row(gap: Gap, longest_ns: int) -> tuple[Cell, ...]:
+def _gap_row(gap: Gap, longest_ns: int, with_lane: frozenset[str]) -> tuple[Cell, ...]:
+    place = Place("gap", gap.gpu, gap.start_ns, gap.end_ns) if gap.gpu in with_lane else None
     return (
-        Cell(format_timestamp(gap.start_ns)),
+        cells.moment(gap.start_ns, place),
         Cell(gap.gpu),
         Cell("", bar=single_bar("idle", gap.duration_ns / longest_ns if longest_ns else 0.0)),
-        Cell(format_duration(gap.duration_ns)),
+        cells.duration(gap.duration_ns),
         _neighbour(gap.before, "begin of the window"),
         _neighbour(gap.after, "end of the window"),
     )

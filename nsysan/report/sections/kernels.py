@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nsysan.analysis.kernel_summary import KernelClassRow, KernelRow, KernelSummary
@@ -9,8 +10,10 @@ from nsysan.model.kernels import KernelClass
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_count, format_duration
-from nsysan.report.elements import Cell, Column, Table, single_bar
+from nsysan.report import cells
+from nsysan.report.elements import Cell, Column, Place, Table, single_bar
 from nsysan.report.partition import class_fill
+from nsysan.report.places import kernel_places
 from nsysan.report.prose import fraction_or, spelled
 from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
 from nsysan.report.terms import TERMS
@@ -21,10 +24,10 @@ UNCLASSIFIED_FRAC = 0.01
 _UNKNOWN = "unknown"
 _TIME_COLUMNS = (
     Column("count", numeric=True),
-    Column("total", TERMS["kernel_time"], numeric=True),
-    Column("share", TERMS["work_share"], numeric=True),
-    Column("median", TERMS["median"], numeric=True),
-    Column("p95", TERMS["p95"], numeric=True),
+    Column("total", TERMS["kernel_time"], numeric=True, unit="ns"),
+    Column("share", TERMS["work_share"], numeric=True, unit="fraction"),
+    Column("median", TERMS["median"], numeric=True, unit="ns"),
+    Column("p95", TERMS["p95"], numeric=True, unit="ns"),
 )
 
 
@@ -46,7 +49,7 @@ def _build(run: Run) -> KernelsView | Unanswered:
         heading=_heading(summary),
         context="Durations are added up over all GPUs and streams: a share of work, not of the window.",
         classes=_class_table(summary),
-        names=_name_table(summary),
+        names=_name_table(summary, kernel_places(run)),
     )
 
 
@@ -79,6 +82,7 @@ def _class_table(summary: KernelSummary) -> Table:
             p95,
         ),
         rows=tuple(_class_row(row, largest_ns) for row in summary.kernel_classes),
+        source="kernel_classes[]",
     )
 
 
@@ -87,16 +91,12 @@ def _class_row(row: KernelClassRow, largest_ns: int) -> tuple[Cell, ...]:
     return (
         Cell(spelled(row.kernel_class), fill=fill),
         Cell("", bar=single_bar(fill, row.total_ns / largest_ns if largest_ns else 0.0)),
-        Cell(format_count(row.name_count)),
-        Cell(format_count(row.count)),
-        Cell(format_duration(row.total_ns)),
-        Cell(fraction_or(row.work_frac, _UNKNOWN)),
-        Cell(format_duration(row.median_ns)),
-        Cell(format_duration(row.p95_ns)),
+        cells.count(row.name_count),
+        *_time_cells(row),
     )
 
 
-def _name_table(summary: KernelSummary) -> Table:
+def _name_table(summary: KernelSummary, places: Mapping[str, Place]) -> Table:
     return Table(
         id="kernel-names",
         caption="Kernels by name",
@@ -106,26 +106,34 @@ def _name_table(summary: KernelSummary) -> Table:
             Column("GPUs", numeric=True),
             *_TIME_COLUMNS,
         ),
-        rows=tuple(_name_row(row) for row in summary.kernels),
+        rows=tuple(_name_row(row, places.get(row.name_hash)) for row in summary.kernels),
         footers=_omitted(summary),
         search="gemm, flash, nccl",
+        source="kernels[]",
     )
 
 
-def _name_row(row: KernelRow) -> tuple[Cell, ...]:
+def _name_row(row: KernelRow, longest: Place | None) -> tuple[Cell, ...]:
     kind = spelled(row.kernel_class)
     remark = None if row.collective is None else spelled(row.collective)
     if _is_unclassified(row):
         remark = "no known family"
     return (
-        Cell(row.name, style="name"),
+        Cell(row.name, style="name", place=longest),
         Cell(kind, remark, fill=class_fill(row.kernel_class)),
-        Cell(format_count(row.gpu_count), value=row.gpu_count),
-        Cell(format_count(row.count), value=row.count),
-        Cell(format_duration(row.total_ns), value=row.total_ns),
-        Cell(fraction_or(row.work_frac, _UNKNOWN), value=row.work_frac),
-        Cell(format_duration(row.median_ns), value=row.median_ns),
-        Cell(format_duration(row.p95_ns), value=row.p95_ns),
+        cells.count(row.gpu_count),
+        *_time_cells(row),
+    )
+
+
+def _time_cells(row: KernelRow | KernelClassRow) -> tuple[Cell, ...]:
+    """The cells of ``_TIME_COLUMNS``."""
+    return (
+        cells.count(row.count),
+        cells.duration(row.total_ns),
+        cells.fraction(row.work_frac, _UNKNOWN),
+        cells.duration(row.median_ns),
+        cells.duration(row.p95_ns),
     )
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from nsysan.model.profilers import Profiler, profiler_of
 from nsysan.model.run import OptionValue, ReportInfo, Run
 from nsysan.model.trace import CaptureIdentity
-from nsysan.model.units import counted, format_bytes, format_count, format_duration
+from nsysan.model.units import counted, format_bytes
+from nsysan.report import cells
 from nsysan.report.elements import Cell, Column, Table
 from nsysan.report.prose import capitalized, spelled
 from nsysan.report.section import Layout, Section, View
@@ -42,35 +44,35 @@ def _build(run: Run) -> ProvenanceView:
 
 def _report_table(reports: Sequence[ReportInfo]) -> Table:
     hashed = any(report.sha256 is not None for report in reports)
+    exported = any(profiler_of(report.reader) is Profiler.NSYS for report in reports)
     omitted_count = len(reports) - SHOWN_REPORT_COUNT
     return Table(
         id="reports",
         caption="Inputs",
         columns=(
             Column("Name"),
-            Column("size", numeric=True),
+            Column("size", numeric=True, unit="bytes"),
             Column("fingerprint", TERMS["fingerprint"]),
             *((Column("SHA-256"),) if hashed else ()),
             Column("read as"),
-            Column("Nsight Systems"),
-            Column("export schema"),
-            Column("capture", numeric=True),
+            *((Column("Nsight Systems"), Column("export schema")) if exported else ()),
+            Column("capture", numeric=True, unit="ns"),
         ),
-        rows=tuple(_report_row(report, hashed=hashed) for report in reports[:SHOWN_REPORT_COUNT]),
+        rows=tuple(_report_row(report, hashed=hashed, exported=exported) for report in reports[:SHOWN_REPORT_COUNT]),
         note=f"{counted(omitted_count, 'more report')} stand in run.json." if omitted_count > 0 else None,
+        source="reports[]",
     )
 
 
-def _report_row(report: ReportInfo, *, hashed: bool) -> tuple[Cell, ...]:
+def _report_row(report: ReportInfo, *, hashed: bool, exported: bool) -> tuple[Cell, ...]:
     return (
         Cell(report.name, style="name"),
-        Cell(format_bytes(report.size_bytes)),
+        cells.size(report.size_bytes),
         Cell(_short(report.fingerprint), style="code"),
         *((_known(report.sha256, style="code"),) if hashed else ()),
         Cell(report.reader),
-        _known(report.nsys_version),
-        _known(report.export_schema),
-        _known(None if report.capture_ns is None else format_duration(report.capture_ns)),
+        *((_known(report.nsys_version), _known(report.export_schema)) if exported else ()),
+        _NOT_RECORDED if report.capture_ns is None else cells.duration(report.capture_ns),
     )
 
 
@@ -87,10 +89,11 @@ def _clock_table(reports: Sequence[ReportInfo]) -> Table:
             Column("Name"),
             Column("rank", numeric=True),
             Column("world size", numeric=True),
-            Column("clock offset", TERMS["clock"], numeric=True),
-            Column("off by at most", TERMS["clock"], numeric=True),
+            Column("clock offset", TERMS["clock"], numeric=True, unit="ns"),
+            Column("off by at most", TERMS["clock"], numeric=True, unit="ns"),
         ),
         rows=tuple(_clock_row(report) for report in reports[:SHOWN_REPORT_COUNT]),
+        source="reports[]",
     )
 
 
@@ -98,16 +101,16 @@ def _clock_row(report: ReportInfo) -> tuple[Cell, ...]:
     offset_ns, residual_ns = report.clock_offset_ns, report.clock_residual_ns
     return (
         Cell(report.name, style="name"),
-        _known(None if report.rank is None else str(report.rank)),
-        _known(None if report.world_size is None else str(report.world_size)),
-        _known(None if offset_ns is None else format_duration(offset_ns)),
-        _known(None if residual_ns is None else format_duration(residual_ns)),
+        _NOT_RECORDED if report.rank is None else cells.number(report.rank),
+        _NOT_RECORDED if report.world_size is None else cells.number(report.world_size),
+        _NOT_RECORDED if offset_ns is None else cells.duration(offset_ns),
+        _NOT_RECORDED if residual_ns is None else cells.duration(residual_ns),
     )
 
 
 def _unreadable_table(reports: Sequence[ReportInfo]) -> Table | None:
     rows = tuple(
-        (Cell(report.name, style="name"), Cell(table, style="code"), Cell(format_count(count)))
+        (Cell(report.name, style="name"), Cell(table, style="code"), cells.count(count))
         for report in reports[:SHOWN_REPORT_COUNT]
         for table, count in sorted(report.unreadable_records.items())
         if count

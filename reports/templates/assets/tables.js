@@ -1,18 +1,50 @@
-// Tables with a search field are searched and sorted, and begin with their first rows. Without this script they are
-// plain tables.
-for (const table of document.querySelectorAll("table[data-search]")) {
+// Tables are sorted, searched where they have a field for it, and copied as CSV; long ones begin with their first rows.
+// Without this script they are plain tables.
+
+// A field of CSV. What a spreadsheet would take for a formula is made text; our own figures are numbers as they are.
+function csvField(text) {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return `"${safe.replaceAll('"', '""')}"`;
+}
+
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // an older browser, or one that keeps its clipboard from files
+    const area = document.createElement("textarea");
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+}
+
+for (const table of document.querySelectorAll("main table")) {
   const shownAtFirst = 25;
   const body = table.tBodies[0];
   const rows = [...body.rows];
   const heads = [...table.tHead.rows[0].cells];
+  const labels = heads.map((head) => head.textContent.trim());
   const field = document.getElementById(table.dataset.search);
-  const status = field.parentElement.querySelector("[role=status]");
-  const more = document.createElement("button");
+  const acts = document.createElement("p");
+  const status = document.createElement("span");
   let limit = shownAtFirst;
+  let found = rows;
+
+  const button = (name, className, act) => {
+    const made = document.createElement("button");
+    made.type = "button";
+    made.className = className;
+    made.textContent = name;
+    made.addEventListener("click", act);
+    return made;
+  };
 
   const show = () => {
-    const words = field.value.toLowerCase().split(/\s+/);
-    const found = rows.filter((row) => {
+    const words = (field?.value ?? "").toLowerCase().split(/\s+/);
+    found = rows.filter((row) => {
       const text = row.textContent.toLowerCase();
       return words.every((word) => text.includes(word));
     });
@@ -20,14 +52,14 @@ for (const table of document.querySelectorAll("table[data-search]")) {
     rows.forEach((row) => {
       row.hidden = !shown.has(row);
     });
-    status.textContent = `${found.length} of ${rows.length} rows`;
+    if (field) field.parentElement.querySelector("[role=status]").textContent = `${found.length} of ${rows.length} rows`;
     more.textContent = `Show all ${found.length} rows`;
     more.hidden = shown.size === found.length;
   };
 
   const compare = (column) => (one, other) => {
     const [a, b] = [one.cells[column], other.cells[column]];
-    if (!heads[column].classList.contains("number")) return a.textContent.localeCompare(b.textContent);
+    if (!rows.some((row) => row.cells[column].dataset.value)) return a.textContent.localeCompare(b.textContent);
     return Number(a.dataset.value ?? -Infinity) - Number(b.dataset.value ?? -Infinity);
   };
 
@@ -44,22 +76,39 @@ for (const table of document.querySelectorAll("table[data-search]")) {
     show();
   };
 
-  heads.forEach((head, column) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "sort";
-    button.setAttribute("aria-label", `Sort by ${head.textContent.trim()}`);
-    button.addEventListener("click", () => sort(column));
-    head.append(button);
-  });
-  more.type = "button";
-  more.className = "more";
-  more.addEventListener("click", () => {
+  const csv = () => {
+    const columns = heads.map((_, column) => column).filter((column) => !heads[column].classList.contains("bar-cell"));
+    const name = (column) => (heads[column].dataset.unit ? `${labels[column]} (${heads[column].dataset.unit})` : labels[column]);
+    const main = (cell) => [...cell.childNodes].filter(({ nodeName }) => nodeName !== "SMALL").map(({ textContent }) => textContent);
+    const value = (cell) => cell.dataset.value ?? csvField(main(cell).join("").trim());
+    const lines = found.map((row) => columns.map((column) => value(row.cells[column])));
+    return [columns.map((column) => csvField(name(column))), ...lines].map((line) => `${line.join(",")}\r\n`).join("");
+  };
+
+  const more = button("", "act", () => {
     limit = Infinity;
     show();
   });
-  table.closest(".scroll").after(more);
-  field.addEventListener("input", show);
-  field.parentElement.hidden = false;
+  const copy = button("Copy as CSV", "act", async () => {
+    await copyText(csv());
+    status.textContent = `${found.length} ${found.length === 1 ? "row" : "rows"} copied`;
+  });
+  copy.setAttribute("aria-label", `Copy as CSV: ${table.caption.textContent.trim()}`);
+  status.setAttribute("role", "status");
+  acts.className = "acts";
+  acts.append(more, copy, status);
+  table.closest(".table").querySelector(".below").prepend(acts);
+  if (rows.length > 1) {
+    heads.forEach((head, column) => {
+      if (head.classList.contains("bar-cell")) return;
+      const sorter = button("", "sort", () => sort(column));
+      sorter.setAttribute("aria-label", `Sort by ${labels[column]}`);
+      head.append(sorter);
+    });
+  }
+  if (field) {
+    field.addEventListener("input", show);
+    field.parentElement.hidden = false;
+  }
   show();
 }

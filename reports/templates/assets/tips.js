@@ -30,6 +30,15 @@
     term.dataset.tip = term.title;
     term.removeAttribute("title");
     for (const event of ["mouseenter", "focus"]) term.addEventListener(event, () => show(term));
+    // the first tap shows, the next one leads there
+    let touched = false;
+    term.addEventListener("pointerdown", ({ pointerType }) => {
+      touched = pointerType === "touch" && shown !== term;
+    });
+    term.addEventListener("click", (event) => {
+      if (touched) event.preventDefault();
+      touched = false;
+    });
     for (const event of ["mouseleave", "blur"]) term.addEventListener(event, hide);
   }
   document.addEventListener("keydown", (event) => {

@@ -1,0 +1,176 @@
+"""The timeline: what every GPU did when, from the whole window down to single kernels where it is worth it.
+
+What it holds is bounded by the constants here, whatever the number of kernels and GPUs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from nsysan.analysis.gpu_time import no_gpu_work
+from nsysan.analysis.idle_gaps import Gap, IdleGaps
+from nsysan.analysis.kernel_summary import KernelRow, KernelSummary
+from nsysan.analysis.registry import Analysis
+from nsysan.analysis.timeline_choice import choose_gpus
+from nsysan.analysis.timeline_lanes import COLUMNS, Lane, lane_of, lane_over
+from nsysan.analysis.timeline_names import NameTable
+from nsysan.analysis.timeline_places import KernelPlace, longest_runs
+from nsysan.analysis.timeline_ranges import THREADS_PER_GPU, RangeRoom, ThreadRanges, threads_of
+from nsysan.analysis.timeline_spans import excerpt_around
+from nsysan.analysis.timeline_streams import STREAM_LIMIT, StreamLane, streams_of
+from nsysan.attribution.clocks import Clock, clocks_of
+from nsysan.attribution.job import Gpu, Job
+from nsysan.model.partition import PartTimes
+from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.tables import Int64Array
+from nsysan.timeline.coverage import coverage, even_edges
+from nsysan.timeline.occupancy import Occupancy
+
+STRETCH_COUNT = 12
+ALL_GPUS_PIECES = 4096
+GPU_PIECES = 40_000
+STREAM_PIECES = 40_000
+ACTIVITIES = 24_000
+RANGES = 12_000
+NAME_BYTES = 150_000
+LANE_PIECES = 8192
+"""No lane gets room for more; the other bounds are over all lanes."""
+
+
+@dataclass(frozen=True, slots=True)
+class GpuLanes:
+    """One GPU: its partition over time, its streams and the threads that drive it, on the clock of its report.
+
+    ``shift_ns`` is what puts its times on the axis, the clock of the first report. ``exact`` are the stretches
+    ``[start, end)`` in which every activity is in its stream's list and every piece holds a single part.
+    """
+
+    id: str
+    shift_ns: int
+    lane: Lane
+    exact: tuple[tuple[int, int], ...]
+    streams: tuple[StreamLane, ...]
+    omitted_stream_count: int
+    threads: tuple[ThreadRanges, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """One of ``STRETCH_COUNT`` even stretches of the axis: the time of each part in it, summed over all GPUs."""
+
+    start_ns: int
+    end_ns: int
+    time: PartTimes
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineLanes:
+    """The axis from the first window's begin to the last one's end, and everything drawn on it.
+
+    ``all_gpus`` is null with one GPU. ``lanes`` are of the GPUs shown, ``gpu_count`` is how many have a window;
+    ``columns`` are what the bits of a piece stand for, ``names`` what activities and ranges refer to by number.
+    """
+
+    start_ns: int
+    end_ns: int
+    gpu_count: int
+    columns: tuple[str, ...]
+    stretches: tuple[Stretch, ...]
+    all_gpus: Lane | None
+    lanes: tuple[GpuLanes, ...]
+    kernel_places: tuple[KernelPlace, ...]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """What every GPU did when."""
+
+    id: ClassVar[str] = "timeline"
+
+    timeline: TimelineLanes
+
+
+def compute_timeline(job: Job, results: ResultSet) -> Timeline | Skipped:
+    """The timeline of the job's windows; skipped where no GPU work was recorded, or none that takes time."""
+    if not job.gpus:
+        return no_gpu_work(Timeline.id, job)
+    judged = [gpu for gpu in job.gpus if gpu.occupancy.window_ns]
+    if not judged:
+        return Skipped(Timeline.id, "the GPU work recorded takes no time at all", None)
+    clocks = clocks_of(job.traces)
+    occupancies = [_on_axis(gpu, clocks) for gpu in judged]
+    start_ns = min(int(occupancy.bounds_ns[0]) for occupancy in occupancies)
+    end_ns = max(int(occupancy.bounds_ns[-1]) for occupancy in occupancies)
+    gaps, kernels = _found(results)
+    shown = choose_gpus(judged, gaps)
+    places = longest_runs(job, shown, kernels)
+    names = NameTable(NAME_BYTES)
+    room = _Room(job, clocks, names, len(shown))
+    lanes = tuple(room.lanes_of(gpu, _places_on(gpu.id, gaps, places)) for gpu in shown)
+    over_all = lane_over(occupancies, even_edges(start_ns, end_ns, ALL_GPUS_PIECES)) if len(judged) > 1 else None
+    stretches = tuple(_stretches(occupancies, even_edges(start_ns, end_ns, STRETCH_COUNT)))
+    return Timeline(
+        TimelineLanes(start_ns, end_ns, len(judged), COLUMNS, stretches, over_all, lanes, places, names.names)
+    )
+
+
+ANALYSIS = Analysis(Timeline, compute_timeline, needs=(IdleGaps, KernelSummary))
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """What the lanes are made from, and how much of each bound one of ``gpu_count`` GPUs gets."""
+
+    job: Job
+    clocks: Sequence[Clock]
+    names: NameTable
+    gpu_count: int
+
+    def lanes_of(self, gpu: Gpu, places_ns: Sequence[tuple[int, int]]) -> GpuLanes:
+        """The lanes of one GPU, exact around the places while they fit."""
+        excerpt = excerpt_around(gpu.activities, gpu.window_ns, places_ns, ACTIVITIES // self.gpu_count)
+        lane = lane_of(gpu.occupancy, excerpt.spans, min(LANE_PIECES, GPU_PIECES // self.gpu_count))
+        stream_pieces = min(LANE_PIECES, STREAM_PIECES // (self.gpu_count * STREAM_LIMIT))
+        streams, omitted = streams_of(self.job, gpu, excerpt, self.names, stream_pieces)
+        ranges = RangeRoom(RANGES // (self.gpu_count * THREADS_PER_GPU), self.names, excerpt.spans)
+        return GpuLanes(
+            id=gpu.id,
+            shift_ns=_shift_ns(gpu, self.clocks),
+            lane=lane,
+            exact=tuple(zip(excerpt.spans.start_ns.tolist(), excerpt.spans.end_ns.tolist(), strict=True)),
+            streams=streams,
+            omitted_stream_count=omitted,
+            threads=threads_of(self.job, gpu, self.clocks, ranges),
+        )
+
+
+def _shift_ns(gpu: Gpu, clocks: Sequence[Clock]) -> int:
+    return clocks[gpu.devices[0].report].shift_to(clocks[0])
+
+
+def _on_axis(gpu: Gpu, clocks: Sequence[Clock]) -> Occupancy:
+    return Occupancy(gpu.occupancy.bounds_ns + _shift_ns(gpu, clocks), gpu.occupancy.states)
+
+
+def _found(results: ResultSet) -> tuple[Sequence[Gap], Sequence[KernelRow]]:
+    """The gaps and kernels that the other results list; none where they were skipped."""
+    idle_gaps, summary = results.get(IdleGaps), results.get(KernelSummary)
+    gaps = () if isinstance(idle_gaps, Skipped) else idle_gaps.gaps
+    return gaps, () if isinstance(summary, Skipped) else summary.kernels
+
+
+def _places_on(gpu_id: str, gaps: Sequence[Gap], places: Sequence[KernelPlace]) -> list[tuple[int, int]]:
+    """The stretches of a GPU to show exactly: its gaps, the longest first, and kernels, those with most time first."""
+    idle = [(gap.start_ns, gap.end_ns) for gap in gaps if gap.gpu == gpu_id]
+    return idle + [(place.start_ns, place.start_ns + place.duration_ns) for place in places if place.gpu == gpu_id]
+
+
+def _stretches(occupancies: Sequence[Occupancy], edges_ns: Int64Array) -> Iterator[Stretch]:
+    times_ns = np.asarray(sum(coverage(occupancy, edges_ns) for occupancy in occupancies))
+    for start_ns, end_ns, row in zip(edges_ns[:-1].tolist(), edges_ns[1:].tolist(), times_ns.tolist(), strict=True):
+        yield Stretch(start_ns, end_ns, PartTimes(*row))

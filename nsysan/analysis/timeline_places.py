@@ -1,0 +1,67 @@
+"""Where the longest run of a kernel is: a place that tables lead to, and that the timeline shows exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.analysis.kernel_summary import KernelRow
+from nsysan.attribution.activities import SOURCES
+from nsysan.attribution.job import Gpu, Job
+from nsysan.model.tables import Int64Array
+from nsysan.model.text import text_hash
+
+PLACE_COUNT = 50
+"""So many of the kernels with the most time have a place."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelPlace:
+    """The longest run of the kernels of one name inside the windows of the GPUs shown; of equals the first."""
+
+    name_hash: str
+    gpu: str
+    start_ns: int
+    duration_ns: int
+
+
+def longest_runs(job: Job, gpus: Sequence[Gpu], rows: Sequence[KernelRow]) -> tuple[KernelPlace, ...]:
+    """The place of each of these kernels that ran on one of the GPUs, in the order of the rows."""
+    wanted = {row.name_hash for row in rows[:PLACE_COUNT]}
+    longest: dict[str, KernelPlace] = {}
+    for gpu in gpus:
+        for place in _longest_on(job, gpu, wanted):
+            best = longest.get(place.name_hash)
+            if best is None or place.duration_ns > best.duration_ns:
+                longest[place.name_hash] = place
+    return tuple(longest[row.name_hash] for row in rows[:PLACE_COUNT] if row.name_hash in longest)
+
+
+def _longest_on(job: Job, gpu: Gpu, wanted: set[str]) -> Iterator[KernelPlace]:
+    """The longest run on one GPU of each name that is wanted, which may have several ids and be in several reports."""
+    first_ns, last_ns = gpu.window_ns
+    is_kernel = gpu.activities.source == SOURCES.index("kernels")
+    kernels = gpu.activities.take(
+        is_kernel & (gpu.activities.start_ns >= first_ns) & (gpu.activities.end_ns <= last_ns)
+    )
+    for report in np.unique(kernels.report).tolist():
+        trace, of_report = job.traces[report], kernels.take(kernels.report == report)
+        if trace.kernels is None:
+            continue
+        ids, id_of = np.unique(trace.kernels.name_id[of_report.row], return_inverse=True)
+        for row in _longest_of_each(id_of, of_report.end_ns - of_report.start_ns).tolist():
+            name_hash = text_hash(trace.text(int(ids[id_of[row]])))
+            if name_hash in wanted:
+                start_ns, end_ns = int(of_report.start_ns[row]), int(of_report.end_ns[row])
+                yield KernelPlace(name_hash, gpu.id, start_ns, end_ns - start_ns)
+
+
+def _longest_of_each(id_of: Int64Array, lengths_ns: Int64Array) -> Int64Array:
+    """The first row of each id that has the id's greatest length."""
+    longest_ns = np.zeros(int(id_of.max(initial=-1)) + 1, dtype=np.int64)
+    np.maximum.at(longest_ns, id_of, lengths_ns)
+    candidates = np.flatnonzero(lengths_ns == longest_ns[id_of])
+    firsts: Int64Array = candidates[np.unique(id_of[candidates], return_index=True)[1]]
+    return firsts

@@ -1,0 +1,73 @@
+"""How to record with PyTorch's profiler: the code for a question, and what each option costs."""
+
+from __future__ import annotations
+
+from nsysan.ingest.nsys.recording import ALL, TOPICS, Option, Recording
+from nsysan.model.errors import UsageError
+
+_USUAL = (
+    Option(
+        "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+        "time for every operator and CUDA call on the host, which can be felt where operators are small",
+    ),
+    Option("schedule=...", "nothing: until the steps asked for, little or nothing is recorded"),
+)
+_SHAPES = Option("record_shapes=True", "a little more time for every operator")
+_MEMORY = Option("profile_memory=True", "a record for every allocation")
+_STACKS = Option("with_stack=True", "a record for every Python call: large traces and a much slower host")
+_OPTIONS = {
+    "overlap": (),
+    "idle": (_STACKS,),
+    "nccl-bytes": (),
+    "gemm-shapes": (_SHAPES,),
+    "memory": (_MEMORY,),
+    ALL: (_SHAPES, _MEMORY, _STACKS),
+}
+_NOTES = (
+    "One trace a rank: give nsysan all of them, or the folder traces. RANK is what torchrun sets.",
+    "Call profiler.step() at the end of every step: it marks the steps and drives the schedule.",
+    "Start the profiler after torch.distributed.init_process_group, so that rank and process groups are in the trace.",
+)
+
+
+def torch_recording_of(topic: str, steps: tuple[int, int]) -> Recording:
+    """The code for the topic, or for ALL of them, for the steps from the first up to the last.
+
+    Raises UsageError for a topic that this profiler cannot record.
+    """
+    if topic not in _OPTIONS:
+        raise UsageError(
+            f"PyTorch's profiler does not record {topic}.",
+            f"Record with nsys, or choose another question: {', '.join(_OPTIONS)}.",
+        )
+    asked = [question for name, question in TOPICS.items() if name == topic or (topic == ALL and name in _OPTIONS)]
+    options = _OPTIONS[topic]
+    return Recording(
+        asks=tuple(question.asks for question in asked),
+        command=(),
+        code=_code(steps, options),
+        options=(*_USUAL, *options),
+        notes=_NOTES,
+    )
+
+
+def _code(steps: tuple[int, int], options: tuple[Option, ...]) -> tuple[str, ...]:
+    first_step, end_step = steps
+    warmup = min(first_step, 1)
+    schedule = f"wait={first_step - warmup}, warmup={warmup}, active={end_step - first_step}, repeat=1"
+    return (
+        "import os",
+        "from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler",
+        "",
+        "with profile(",
+        f"    {_USUAL[0].text},",
+        f"    schedule=schedule({schedule}),",
+        "    on_trace_ready=tensorboard_trace_handler(",
+        '        "traces", worker_name=f"rank{os.environ.get(\'RANK\', 0)}", use_gzip=True',
+        "    ),",
+        *(f"    {option.text}," for option in options),
+        ") as profiler:",
+        "    for batch in loader:",
+        "        ...  # the step",
+        "        profiler.step()",
+    )

@@ -1,0 +1,101 @@
+"""One capture given in several forms, as a report and its export for instance, is one rank and not several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from nsysan.model.run import Note
+from nsysan.model.tables import ABSENT, Int64Array, Table
+from nsysan.model.text import display_text
+from nsysan.model.trace import GPU_TABLES, Trace
+
+_RECORDS = (*GPU_TABLES, "nvtx_ranges", "runtime_calls", "collective_calls")
+_TEXT_IDS = frozenset({"name_id", "kind_id", "dtype_id", "group_id"})
+"""Columns that hold keys of ``Trace.strings``, which each form counts in its own way."""
+
+
+def without_repeats(traces: Sequence[Trace]) -> tuple[list[Trace], list[Note]]:
+    """The traces, of one capture only the one with most records, and a note for each that was left out."""
+    kept: list[Trace] = []
+    notes = []
+    for trace in traces:
+        place = next((place for place, other in enumerate(kept) if is_same_capture(trace, other)), None)
+        if place is None:
+            kept.append(trace)
+            continue
+        notes.append(_note(trace, kept[place]))
+        kept[place] = max(kept[place], trace, key=_record_count)
+    return kept, notes
+
+
+def is_same_capture(one: Trace, other: Trace) -> bool:
+    """Whether both hold one and the same capture.
+
+    They do where both tell that the session began in the same nanosecond, where nothing else that both tell
+    contradicts it (profiler, host, length of the capture, rank, GPUs), where at least one kind of record is in both,
+    and where every such kind has the same records in both: equal times, processes, streams and names. Kinds that only
+    one holds do not matter: a form may lack some.
+    """
+    if one.session_start_utc_ns is None or one.session_start_utc_ns != other.session_start_utc_ns:
+        return False
+    if one.profiler is not other.profiler or any(a != b for a, b in _told_by_both(one, other)):
+        return False
+    shared = list(_shared_tables(one, other))
+    if not shared or any(len(a) != len(b) for a, b in shared):
+        return False
+    return all(_same_records((one, a), (other, b)) for a, b in shared)
+
+
+def _told_by_both(one: Trace, other: Trace) -> Iterator[tuple[object, object]]:
+    facts = zip(_facts(one), _facts(other), strict=True)
+    yield from ((a, b) for a, b in facts if a is not None and b is not None)
+    uuids = {gpu.gpu_id: gpu.uuid for gpu in one.gpus if gpu.uuid}
+    yield from ((uuids[gpu.gpu_id], gpu.uuid) for gpu in other.gpus if gpu.uuid and gpu.gpu_id in uuids)
+
+
+def _facts(trace: Trace) -> tuple[object, ...]:
+    return (trace.capture_ns, trace.identity.host, trace.rank)
+
+
+def _shared_tables(one: Trace, other: Trace) -> Iterator[tuple[Table, Table]]:
+    for name in _RECORDS:
+        a, b = getattr(one, name), getattr(other, name)
+        if a is not None and b is not None and (len(a) or len(b)):
+            yield a, b
+
+
+def _same_records(one: tuple[Trace, Table], other: tuple[Trace, Table]) -> bool:
+    """Whether two tables of one length hold the same rows, in any order; a column that one lacks is left out."""
+    a, b = one[1].columns(), other[1].columns()
+    names = [name for name in a if np.any(a[name] != ABSENT) and np.any(b[name] != ABSENT)]
+    codes: dict[str, int] = {}
+    pieces = [
+        np.stack(
+            [
+                _coded(trace, table.columns()[name], codes) if name in _TEXT_IDS else table.columns()[name]
+                for name in names
+            ]
+        )
+        for trace, table in (one, other)
+    ]
+    first, second = (piece[:, np.lexsort(piece)] for piece in pieces)
+    return np.array_equal(first, second)
+
+
+def _coded(trace: Trace, ids: Int64Array, codes: dict[str, int]) -> Int64Array:
+    """The texts behind the ids as numbers that are the same for both traces; ``codes`` is filled on the way."""
+    known, places = np.unique(ids, return_inverse=True)
+    numbers = [codes.setdefault(trace.text(text_id), len(codes)) for text_id in known.tolist()]
+    return np.array(numbers, np.int64)[places.reshape(-1)]
+
+
+def _record_count(trace: Trace) -> int:
+    tables = (getattr(trace, name) for name in _RECORDS)
+    return sum(len(table) for table in tables if table is not None)
+
+
+def _note(one: Trace, other: Trace) -> Note:
+    names = f"{display_text(one.name)} and {display_text(other.name)}"
+    return Note("same_content", f"{names} hold the same capture: it is counted once.")

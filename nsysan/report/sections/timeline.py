@@ -1,0 +1,130 @@
+"""What every GPU did when: a picture to move in, and the same as a table of even stretches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from nsysan.analysis.gpu_time import GpuTime
+from nsysan.analysis.timeline import Stretch, Timeline, TimelineLanes
+from nsysan.model.partition import Part
+from nsysan.model.results import Skipped
+from nsysan.model.run import Run
+from nsysan.model.units import counted, format_count, format_fraction, format_timestamp
+from nsysan.report import cells
+from nsysan.report.elements import Cell, Column, Table, Term
+from nsysan.report.partition import COMPUTE_PARTS, part_term
+from nsysan.report.prose import paired, spelled
+from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
+from nsysan.report.terms import TERMS
+
+EVEN_FRAC = 0.05
+"""Stretches whose shares of computing lie no further apart count as even."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A part as the figures under the picture name it; the script fills in how long it took."""
+
+    fill: str
+    term: Term
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineView(View):
+    """The picture's ``data`` as JSON, what it shows in words, and its table. ``choice`` says which GPUs have a lane."""
+
+    data: str
+    spoken: str
+    keys: tuple[Key, ...]
+    choice: str | None
+    table: Table
+
+
+def _build(run: Run) -> TimelineView | Unanswered:
+    result = run.results.get(Timeline)
+    if isinstance(result, Skipped):
+        return unanswered(result, "what the GPUs did when")
+    timeline = result.timeline
+    # what tables show needs not travel in the picture as well
+    drawn = replace(timeline, stretches=(), kernel_places=())
+    heading = _heading(run, timeline)
+    return TimelineView(
+        data=msgspec.json.encode(drawn).decode(),
+        spoken=f"Timeline of {counted(len(timeline.lanes), 'GPU')}. {heading}. The table below tells the same.",
+        keys=tuple(Key(part.value, part_term(part), spelled(part)) for part in Part),
+        choice=_choice(timeline),
+        table=_table(timeline),
+        heading=heading,
+        context="Work stands on a line and idle hangs below it. Where a pixel holds many kernels, the height of each "
+        "colour is its share.",
+    )
+
+
+def _heading(run: Run, timeline: TimelineLanes) -> str:
+    """How even the computing was, or where it was least."""
+    parts = (*COMPUTE_PARTS, Part.OPAQUE_GRAPH)
+    shares = [(_share(stretch, parts), stretch) for stretch in timeline.stretches if stretch.time.window_ns]
+    least, where = min(shares, key=lambda entry: entry[0])
+    most = max(share for share, _ in shares)
+    subject = _subject(run, timeline)
+    if most - least <= EVEN_FRAC:
+        low, high = format_fraction(least), format_fraction(most)
+        span = high if low == high else paired(low, "to", high)
+        return f"{subject} is even over the window: {span} of each stretch"
+    span = paired(format_fraction(least), "and", format_fraction(most))
+    return f"{subject} varies between {span} over the window, and is least from {format_timestamp(where.start_ns)} on"
+
+
+def _subject(run: Run, timeline: TimelineLanes) -> str:
+    """What the shares are of: computing, as far as it was recorded, and graphs that may have computed."""
+    gpu_time = run.results.get(GpuTime)
+    unseen = not isinstance(gpu_time, Skipped) and gpu_time.job.unseen_graph_launch_count
+    graphs = " or an opaque graph" if any(stretch.time.opaque_graph_ns for stretch in timeline.stretches) else ""
+    return f"{'Recorded computing' if unseen else 'Computing'}{graphs}"
+
+
+def _share(stretch: Stretch, parts: Iterable[Part]) -> float:
+    return sum(stretch.time.of(part) for part in parts) / stretch.time.window_ns
+
+
+def _choice(timeline: TimelineLanes) -> str | None:
+    count = len(timeline.lanes)
+    if count == timeline.gpu_count:
+        return None
+    return (
+        f"{count} of {format_count(timeline.gpu_count)} GPUs have a lane: those of the longest gaps, those that "
+        "compute least, the one that computes most and the one in the middle. The first lane is all of them."
+    )
+
+
+def _table(timeline: TimelineLanes) -> Table:
+    several = timeline.gpu_count > 1
+    return Table(
+        id="stretches",
+        caption=f"The window in {len(timeline.stretches)} even stretches: the parts"
+        f"{' over all GPUs' if several else ''} as shares of each",
+        columns=(
+            Column("Begins at", TERMS["session_time"], unit="ns"),
+            Column("lasts", numeric=True, unit="ns"),
+            *(Column(spelled(part), part_term(part), numeric=True, unit="fraction") for part in Part),
+        ),
+        rows=tuple(_row(stretch) for stretch in timeline.stretches),
+        source="timeline.stretches[]",
+    )
+
+
+def _row(stretch: Stretch) -> tuple[Cell, ...]:
+    window_ns = stretch.time.window_ns
+    shares = (stretch.time.of(part) / window_ns for part in Part) if window_ns else (None for _ in Part)
+    return (
+        cells.moment(stretch.start_ns),
+        cells.duration(stretch.end_ns - stretch.start_ns),
+        *(cells.fraction(share, "no window") for share in shares),
+    )
+
+
+SECTION = Section("timeline", 45, "Timeline", "What the GPUs did when", _build, Layout.WIDE)

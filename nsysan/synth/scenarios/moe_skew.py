@@ -1,0 +1,21 @@
+"""The tokens of a mixture of experts want one expert more than the others, whose ranks wait for its answers."""
+
+from dataclasses import replace
+
+from nsysan.model.verdicts import BottleneckClass
+from nsysan.synth.knobs import Knobs
+from nsysan.synth.parallelism.expert import EXPERT_PARALLEL
+from nsysan.synth.scenario import Scenario
+
+_KNOBS = Knobs(hot_expert_load=1.5)
+
+SCENARIO = Scenario(
+    name="moe_skew",
+    summary="one rank's expert gets more tokens, the others wait in the all-to-all",
+    cause="moe_skew",
+    bottleneck_class=BottleneckClass.COMPUTE,
+    knobs=_KNOBS,
+    parallelism=EXPERT_PARALLEL,
+    without=replace(_KNOBS, hot_expert_load=1.0),
+    least_rank_count=2,
+)

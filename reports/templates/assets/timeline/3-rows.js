@@ -1,0 +1,144 @@
+// Rows of the timeline: each draws itself into a strip of pixels and says what is at a moment.
+
+// The colours of the page's theme, by the name of a fill: as text for shapes, as numbers for single pixels.
+class TimelineColours {
+  constructor(element) {
+    const probe = document.createElement("i");
+    element.append(probe);
+    const resolve = (name) => {
+      probe.style.color = `var(--${name})`;
+      return getComputedStyle(probe).color;
+    };
+    const names = ["page", "ink", "ink-2", "ink-3", "hairline", "outline", "hover", "compute-only", "overlapped"];
+    names.push("exposed-communication", "exposed-copy", "opaque-graph", "idle");
+    this.text = Object.fromEntries(names.map((name) => [name, resolve(name)]));
+    this.pixel = Object.fromEntries(names.map((name) => [name, TimelineColours.pixelOf(this.text[name])]));
+    probe.remove();
+    this.pairs = new Map();
+  }
+
+  static pixelOf(color) {
+    const [red, green, blue] = color.match(/[\d.]+/g).map(Number);
+    return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+  }
+
+  // Colours one pixel of a column from a row up to another; two fills are hatched.
+  paint(pixels, width, fill, x, from, to) {
+    const [solid, second] = this.pair(fill);
+    const slope = fill === "fused" ? 1 : -1;
+    const [period, stripe] = fill === "fused" ? [8, 3] : [6, 2];
+    for (let row = from; row > to; row -= 1) {
+      const striped = second !== null && (x + slope * row + 4096) % period < stripe;
+      pixels[(row - 1) * width + x] = striped ? second : solid;
+    }
+  }
+
+  pair(fill) {
+    let found = this.pairs.get(fill);
+    if (!found) {
+      const hatch = { fused: ["compute-only", "exposed-communication"], opaque_graph: ["opaque-graph", "page"] }[fill];
+      found = hatch ? hatch.map((name) => this.pixel[name]) : [this.pixel[fill.replaceAll("_", "-")], null];
+      this.pairs.set(fill, found);
+    }
+    return found;
+  }
+
+  fill(fill) {
+    const solid = { fused: "compute-only", range: "hairline" }[fill] ?? fill.replaceAll("_", "-");
+    return this.text[solid];
+  }
+
+  // Ink or page, whichever stands out more from a fill.
+  ink(fill) {
+    const lightness = (color) => {
+      const [red, green, blue] = color.match(/[\d.]+/g).map((part) => (Number(part) / 255) ** 2.2);
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
+    };
+    const contrast = (one, other) => Math.max(one / other, other / one);
+    const behind = lightness(this.fill(fill));
+    const [ink, page] = ["ink", "page"].map((name) => contrast(lightness(this.text[name]), behind));
+    return this.text[ink > page ? "ink" : "page"];
+  }
+}
+
+// A lane: work stands on a line, split by the shares of each pixel; idle hangs below it.
+class TimelineLaneRow {
+  constructor({ label, lane, fills, idleHeight, workHeight, gap, titles, choice }) {
+    Object.assign(this, { label, lane, fills, idleHeight, workHeight, titles, choice });
+    this.height = workHeight + idleHeight + gap;
+    this.items = null;
+  }
+
+  // The pixels of a view, ``width`` by the row's height times ``ratio``.
+  paint(image, view, colours, ratio) {
+    const pixels = new Uint32Array(image.data.buffer);
+    const { width } = image;
+    const work = Math.round(this.workHeight * ratio);
+    const below = Math.round(this.idleHeight * ratio);
+    const idle = this.fills.indexOf("idle");
+    const step = (view.end - view.start) / width;
+    const { lane, fills } = this;
+    let piece = lane.pieceAt(view.start);
+    let last = lane.before(view.start, piece, []);
+    let next = [];
+    pixels.fill(0);
+    for (let x = 0; x < width; x += 1) {
+      const time = view.start + (x + 1) * step;
+      while (piece < lane.edges.length - 2 && lane.edges[piece + 1] <= time) piece += 1;
+      lane.before(time, piece, next);
+      let whole = 0;
+      for (let column = 0; column < fills.length; column += 1) whole += next[column] - last[column];
+      // a pixel at the window's edge is as full as the window reaches into it
+      const full = Math.max(whole, step * lane.gpuCount);
+      let height = 0;
+      let row = work;
+      for (let column = 0; column < idle && whole > 0; column += 1) {
+        if (next[column] === last[column]) continue;
+        height += ((next[column] - last[column]) / full) * work;
+        const top = work - Math.round(height);
+        colours.paint(pixels, width, fills[column], x, row, top);
+        row = top;
+      }
+      if (below && whole > 0) {
+        const depth = Math.round(((next[idle] - last[idle]) / full) * below);
+        for (row = 0; row < depth; row += 1) {
+          pixels[(work + row) * width + x] = colours.pixel[row > depth - 1 - ratio ? "outline" : "idle"];
+        }
+      }
+      [last, next] = [next, last];
+    }
+  }
+
+  describe(time, names, clock) {
+    const { lane } = this;
+    if (time < lane.start || time >= lane.end) return null;
+    const place = this.items?.at(time) ?? null;
+    if (place !== null) return this.items.describe(place, names, clock);
+    const piece = lane.pieceAt(time);
+    const [start, end] = [lane.edges[piece], lane.edges[piece + 1]];
+    const shares = lane.between(start, end).map((share, column) => [share, this.titles[column]]);
+    const present = shares.filter(([share], column) => share > 0 && this.fills[column]);
+    const whole = present.reduce((sum, [share]) => sum + share, 0);
+    const parts = present.map(([share, title]) => (present.length > 1 ? `${title} ${timelineFigures.share(share, whole)}` : title));
+    return { title: parts.join(", ") || "outside the window", start, end, note: present.length > 1 ? "aggregated" : null };
+  }
+}
+
+TimelineItems.prototype.describe = function describe(place, names) {
+  const number = this.names[place];
+  const title = number ? names[number - 1] : "a name there was no room for";
+  return { title, start: this.starts[place], end: this.ends[place], note: null };
+};
+
+// A row of named things alone: NVTX ranges of one depth.
+class TimelineItemRow {
+  constructor({ label, items, height, gap }) {
+    Object.assign(this, { label, items, height: height + gap, itemHeight: height });
+    this.lane = null;
+  }
+
+  describe(time, names) {
+    const place = this.items.at(time);
+    return place === null ? null : this.items.describe(place, names);
+  }
+}

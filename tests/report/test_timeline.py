@@ -1,0 +1,114 @@
+"""The timeline's section: what it concludes, the picture's data, its table, and the places that tables lead to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from nsysan.analysis.timeline import Stretch, Timeline
+from nsysan.model.partition import PartTimes
+from nsysan.report.elements import Place
+from nsysan.report.formats.html import render_page
+from nsysan.report.sections.gaps import SECTION as GAPS_SECTION
+from nsysan.report.sections.gaps import GapsView
+from nsysan.report.sections.kernels import SECTION as KERNELS_SECTION
+from nsysan.report.sections.kernels import KernelsView
+from nsysan.report.sections.timeline import SECTION, TimelineView
+from tests.analysis.long_traces import results_of_random_kernels
+from tests.report.pages import Page
+from tests.report.runs import GAPS, KERNELS, TIMELINE, TWO_GPUS, full_run, run_of
+
+
+def view_of(timeline: Timeline) -> TimelineView:
+    view = SECTION.build(run_of(timeline))
+    assert isinstance(view, TimelineView)
+    return view
+
+
+def test_the_heading_says_when_least_is_computed() -> None:
+    # 450 and 850 of 1,000 ms
+    assert view_of(TIMELINE).heading == (
+        "Computing varies between 45.0 and 85.0 % over the window, and is least from 2.000000000s on"
+    )
+
+
+def test_an_even_window_is_said_to_be_even() -> None:
+    stretches = (Stretch(0, 100, PartTimes(96, 0, 0, 0, 0, 0, 4)), Stretch(100, 200, PartTimes(99, 0, 0, 0, 0, 0, 1)))
+    even = replace(TIMELINE, timeline=replace(TIMELINE.timeline, stretches=stretches))
+
+    assert view_of(even).heading == "Computing is even over the window: 96.0 to 99.0 % of each stretch"
+
+
+def test_what_graphs_may_have_computed_is_counted_and_said() -> None:
+    stretch = Stretch(0, 100, PartTimes(6, 0, 0, 93, 0, 0, 1))
+    graphs = replace(TIMELINE, timeline=replace(TIMELINE.timeline, stretches=(stretch,)))
+    unseen = replace(TWO_GPUS, job=replace(TWO_GPUS.job, unseen_graph_launch_count=3))
+    view = SECTION.build(run_of(unseen, TIMELINE))
+
+    assert view_of(graphs).heading == "Computing or an opaque graph is even over the window: 99.0 % of each stretch"
+    assert view is not None
+    assert view.heading.startswith("Recorded computing varies between 45.0 and 85.0 %")
+
+
+def test_the_table_tells_the_picture_in_shares() -> None:
+    table = view_of(TIMELINE).table
+
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["2.000000000s", "500.000 ms", "35.0 %", "10.0 %", "0.0 %", "0.0 %", "25.0 %", "5.0 %", "25.0 %"],
+        ["2.500000000s", "500.000 ms", "75.0 %", "10.0 %", "0.0 %", "0.0 %", "0.0 %", "5.0 %", "10.0 %"],
+    ]
+
+
+def test_the_picture_gets_the_lanes_and_names_and_not_what_the_table_shows() -> None:
+    data = json.loads(view_of(TIMELINE).data)
+
+    assert [lane["id"] for lane in data["lanes"]] == ["gpu0", "gpu1"]
+    assert data["lanes"][0]["lane"]["pieces"] == TIMELINE.timeline.lanes[0].lane.pieces
+    assert data["names"] == list(TIMELINE.timeline.names)
+    assert (data["stretches"], data["kernel_places"]) == ([], [])
+
+
+def test_it_is_said_which_of_many_gpus_have_a_lane() -> None:
+    many = replace(TIMELINE, timeline=replace(TIMELINE.timeline, gpu_count=1024))
+
+    assert view_of(TIMELINE).choice is None
+    assert (view_of(many).choice or "").startswith("2 of 1,024 GPUs have a lane: those of the longest gaps")
+
+
+def test_gaps_and_kernels_lead_to_their_place_where_their_gpu_has_a_lane() -> None:
+    lanes = TIMELINE.timeline.lanes
+    only_first = replace(TIMELINE, timeline=replace(TIMELINE.timeline, lanes=lanes[:1]))
+    gaps = GAPS_SECTION.build(run_of(GAPS, only_first))
+    kernels = KERNELS_SECTION.build(run_of(KERNELS, only_first))
+    assert isinstance(gaps, GapsView)
+    assert isinstance(kernels, KernelsView)
+    assert kernels.names is not None
+
+    assert [row[0].place for row in gaps.tables[1].rows] == [
+        None,
+        None,
+        Place("gap", "gpu0", 2_100_000_000, 2_150_000_000),
+        Place("gap", "gpu0", 2_300_000_000, 2_325_000_000),
+        Place("gap", "gpu0", 2_600_000_000, 2_625_000_000),
+    ]
+    assert kernels.names.rows[0][0].place == Place("kernel", "gpu0", 2_000_000_000, 2_100_000_000)
+
+
+def test_without_a_timeline_nothing_leads_there() -> None:
+    page = Page(render_page(run_of(GAPS, KERNELS)))
+
+    assert [attributes for tag, attributes in page.tags if attributes.get("class") == "place"] == []
+
+
+def test_without_the_script_the_picture_is_hidden_and_its_table_is_there() -> None:
+    page = Page(render_page(full_run()))
+    figure = next(attributes for tag, attributes in page.tags if attributes.get("class") == "timeline")
+
+    assert "hidden" in figure
+    assert len(page.rows("stretches")) == 3
+
+
+def test_the_page_of_many_kernels_stays_under_two_megabytes() -> None:
+    html = render_page(run_of(*results_of_random_kernels(16, 12_000)))
+
+    assert len(html.encode()) < 2_000_000
