@@ -11,6 +11,7 @@ from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.job import Device, Job
 from nsysan.attribution.queue import device_launches
+from nsysan.attribution.window import RECORD_HOST
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import ABSENT, Int64Array
 
@@ -53,7 +54,8 @@ def compute_launches(job: Job, _results: ResultSet) -> Launches | Skipped:
         return no_gpu_work(Launches.id, job)
     recorded = [device for device in job.devices if len(job.idle.threads[device.report].host.calls)]
     if not recorded:
-        return Skipped(Launches.id, "the trace holds no CUDA calls", "Record with -t cuda,nvtx.")
+        recapture = RECORD_HOST.by({trace.profiler for trace in job.traces})
+        return Skipped(Launches.id, "the trace holds no CUDA calls", recapture)
     return Launches(tuple(_of_device(job, device) for device in recorded))
 
 

@@ -18,6 +18,7 @@ from nsysan.attribution.launched_time import LaunchedTime, launched_time
 from nsysan.attribution.range_groups import DomainAndName, GroupNumbers
 from nsysan.attribution.range_sums import ReportRanges, SumsByGroup
 from nsysan.attribution.range_tree import RangeTree
+from nsysan.attribution.window import RECORD_HOST
 from nsysan.model.idle import Cause
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text
@@ -86,7 +87,7 @@ def compute_ranges(job: Job, _results: ResultSet) -> Ranges | Skipped:
     if not job.gpus:
         return no_gpu_work(Ranges.id, job)
     if not any(len(threads.host.ranges) for threads in job.idle.threads):
-        return Skipped(Ranges.id, "the trace holds no NVTX ranges", "Record with -t cuda,nvtx.")
+        return Skipped(Ranges.id, "the trace holds no ranges", RECORD_HOST.by({trace.profiler for trace in job.traces}))
     numbers, tree, stacked, free = GroupNumbers(), RangeTree(), SumsByGroup(), SumsByGroup()
     for report, threads in enumerate(job.idle.threads):
         devices = [device for device in job.devices if device.report == report]

@@ -17,6 +17,7 @@ from nsysan.attribution.steps.job_steps import StepSource
 from nsysan.attribution.steps.tiles import DeviceSteps
 from nsysan.model.idle import IdleCauses
 from nsysan.model.partition import PartTimes
+from nsysan.model.profilers import Recapture
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import Int64Array
 from nsysan.model.text import display_text
@@ -26,6 +27,10 @@ FEWEST_PER_DEVICE = 10
 SLOW_FACTOR = 1.2
 """A step that takes so many medians is a slow one."""
 FEWEST_FOR_TREND = 6
+_MARKED_STEPS = Recapture(
+    nsys="Mark each step with an NVTX range that numbers it, or name its ranges with --marker.",
+    torch="Call the profiler's step() after each step, or name the annotations of steps with --marker.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +129,8 @@ def compute_steps(job: Job, _results: ResultSet) -> Steps | Skipped:
     if not cuts:
         return Skipped(
             Steps.id,
-            "no NVTX range numbers iterations, and the kernels show no period that holds one optimizer burst",
-            "Mark each step with an NVTX range that numbers it, or name its ranges with --marker.",
+            "no range numbers iterations, and the kernels show no period that holds one optimizer burst",
+            _MARKED_STEPS.by({trace.profiler for trace in job.traces}),
         )
     listed = max(FEWEST_PER_DEVICE, STEPS_PER_JOB // len(cuts))
     devices = tuple(_of_device(job, device, source, cut, listed) for device, source, cut in cuts)

@@ -14,6 +14,7 @@ from nsysan.analysis.registry import Analysis
 from nsysan.attribution.cuda_calls import CallKind
 from nsysan.attribution.host import Host
 from nsysan.attribution.job import Device, Job
+from nsysan.attribution.window import RECORD_HOST
 from nsysan.model.host_events import Synchronization as SynchronizationType
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.timeline.intervals import Intervals, union
@@ -58,7 +59,8 @@ def compute_synchronization(job: Job, _results: ResultSet) -> Synchronization | 
         return no_gpu_work(Synchronization.id, job)
     found = tuple(entry for device in job.devices for entry in _of_device(job, device))
     if not found:
-        return Skipped(Synchronization.id, "the trace holds no CUDA calls", "Record with -t cuda,nvtx.")
+        recapture = RECORD_HOST.by({trace.profiler for trace in job.traces})
+        return Skipped(Synchronization.id, "the trace holds no CUDA calls", recapture)
     return Synchronization(found)
 
 

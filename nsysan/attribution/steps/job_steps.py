@@ -45,7 +45,7 @@ class JobSteps:
         }
         if self._marker is not None and not found:
             raise UsageError(
-                f"Fewer than two whole NVTX ranges match the marker {display_text(self._marker)!r}.",
+                f"Fewer than two whole ranges match the marker {display_text(self._marker)!r}.",
                 "Give the text of a range that each step has, or an expression; nsysan info REPORT lists ranges.",
             )
         return found
