@@ -187,24 +187,29 @@ def run_case(folder: Path, seed: int, number: int) -> str:
 
 def _outcome(path: Path, original: Path, damage: str) -> str:
     trace, failure = None, ""
+    told = "not told"
     try:
         trace = read_trace(path, ReadOptions())
     except NsysanError:
         pass
     except BaseException:  # noqa: BLE001 -- whatever it is, it is what we are looking for
-        failure = " / ".join(traceback.format_exc().splitlines()[-6:])
+        failure = _last_lines()
     try:
         survey_report(path, ReadOptions())
         told = "told"
     except NsysanError:
-        told = "not told"
+        pass
     except BaseException:  # noqa: BLE001 -- as above
-        failure = " / ".join(traceback.format_exc().splitlines()[-6:])
+        failure = _last_lines()
     if trace is not None and damage == "cut" and _records(trace) != _records(read_trace(original, ReadOptions())):
         failure = "a silent difference"
     if failure:
         return f"FAILURE | {failure}"
     return f"{'refused' if trace is None else 'read'} and {told}"
+
+
+def _last_lines() -> str:
+    return " / ".join(traceback.format_exc().splitlines()[-6:])
 
 
 def _records(trace: Trace) -> list[list[list[int]]]:
