@@ -7,11 +7,16 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import msgspec
+import numpy as np
 
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.activities import Activities
+from nsysan.attribution.idle.pieces import IdleTime, causes_of
 from nsysan.attribution.job import Device, Gpu, Job, occupancy_of
+from nsysan.attribution.steps.exclusion import exclusions, step_causes_ns
+from nsysan.attribution.steps.start_up import start_up_end, start_up_end_without_steps
 from nsysan.attribution.unseen_graphs import count_unseen_graph_launches
+from nsysan.model.idle import IdleCauses
 from nsysan.model.partition import COMPUTING_PARTS, Activity, Part, PartTimes
 from nsysan.model.profilers import Recapture
 from nsysan.model.results import ResultSet, Skipped
@@ -28,7 +33,8 @@ class GpuTimes:
     call utilisation. ``overlap_frac`` = a / (a + exposed_communication) with a = |(C & N) - F|, null when 0/0
     and where communication ran beside an opaque graph, which may have hidden it or not: then the part is the least that
     was exposed, and ``exposed_communication_max_ns`` = |N - (C + F)| the most. ``work_ns`` sums the activities'
-    durations inside the window, overlaps counted repeatedly: a volume, no time.
+    durations inside the window, overlaps counted repeatedly: a volume, no time. ``idle_causes`` adds up to
+    ``time.idle_ns``; it is null where the CUDA calls were not recorded.
     """
 
     id: str
@@ -45,6 +51,19 @@ class GpuTimes:
     work_ns: int
     idle_gap_count: int
     longest_idle_gap_ns: int
+    idle_causes: IdleCauses | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StartUp:
+    """The idle time of a device's window up to ``end_ns`` by cause: what happens once, and is no part of a steady run.
+
+    It ends where the first step begins that is no warm-up; without steps where every kernel function that holds 1 % of
+    the kernel time has run once.
+    """
+
+    end_ns: int
+    idle_causes: IdleCauses
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +71,8 @@ class DeviceTimes:
     """A GPU as one process saw it; ``report`` is an index into ``reports``, ``gpu`` an id of ``gpus``.
 
     ``lead_idle_ns`` and ``trail_idle_ns`` are the idle of the capture before and after the window, null where the
-    capture's length is unknown. ``excluded_records`` counts records that were left out, by why.
+    capture's length is unknown. ``idle_causes`` and ``start_up`` are null where the CUDA calls were not recorded.
+    ``excluded_records`` counts records that were left out, by why.
     """
 
     id: str
@@ -68,6 +88,8 @@ class DeviceTimes:
     idle_gap_count: int
     longest_idle_gap_ns: int
     excluded_records: dict[str, int]
+    idle_causes: IdleCauses | None = None
+    start_up: StartUp | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +160,7 @@ def compute_gpu_time(job: Job, _results: ResultSet) -> GpuTime | Skipped:
         return no_gpu_work(GpuTime.id, job)
     if not any(gpu.occupancy.window_ns for gpu in job.gpus):
         return Skipped(GpuTime.id, "the GPU work recorded takes no time at all", None)
-    gpus = tuple(_gpu_times(gpu) for gpu in job.gpus)
+    gpus = tuple(_gpu_times(gpu, job.idle.of_gpu(gpu)) for gpu in job.gpus)
     devices = tuple(_device_times(device, job) for device in job.devices)
     return GpuTime(gpus, devices, _job_times(gpus, count_unseen_graph_launches(job)))
 
@@ -157,7 +179,7 @@ def no_gpu_work(analysis_id: str, job: Job) -> Skipped:
     return Skipped(analysis_id, "the trace holds no GPU work", recapture)
 
 
-def _gpu_times(gpu: Gpu) -> GpuTimes:
+def _gpu_times(gpu: Gpu, idle: IdleTime | None) -> GpuTimes:
     occupancy, time = gpu.occupancy, gpu.occupancy.part_times()
     gaps = occupancy.idle()
     busy_ns = occupancy.time_where(states_with(Activity.COMPUTE) | states_with(Activity.FUSED))
@@ -179,6 +201,7 @@ def _gpu_times(gpu: Gpu) -> GpuTimes:
         work_ns=work_inside(gpu.activities, gpu.window_ns),
         idle_gap_count=len(gaps),
         longest_idle_gap_ns=int(gaps.durations_ns.max(initial=0)),
+        idle_causes=None if idle is None else idle.causes(),
     )
 
 
@@ -191,7 +214,7 @@ def work_inside(activities: Activities, window_ns: tuple[int, int]) -> int:
 def _device_times(device: Device, job: Job) -> DeviceTimes:
     gaps = device.occupancy.idle()
     start_ns, end_ns = int(device.occupancy.bounds_ns[0]), int(device.occupancy.bounds_ns[-1])
-    capture_ns = job.traces[device.report].capture_ns
+    capture_ns, idle = job.traces[device.report].capture_ns, job.idle.of_device(device)
     return DeviceTimes(
         id=device.id,
         report=device.report,
@@ -205,8 +228,22 @@ def _device_times(device: Device, job: Job) -> DeviceTimes:
         time=device.occupancy.part_times(),
         idle_gap_count=len(gaps),
         longest_idle_gap_ns=int(gaps.durations_ns.max(initial=0)),
+        idle_causes=None if idle is None else idle.causes(),
+        start_up=None if idle is None else _start_up(device, job, idle),
         excluded_records=dict(device.excluded_records),
     )
+
+
+def _start_up(device: Device, job: Job, idle: IdleTime) -> StartUp | None:
+    host = job.idle.threads[device.report].host
+    _, steps = job.steps.of_device(device)
+    end_ns = start_up_end_without_steps(device.activities, host.trace)
+    if steps is not None:
+        end_ns = start_up_end(steps, exclusions(steps, step_causes_ns(steps, idle.pieces), host, device.global_pid))
+    if end_ns is None:
+        return None
+    end_ns = int(np.clip(end_ns, device.occupancy.bounds_ns[0], device.occupancy.bounds_ns[-1]))
+    return StartUp(end_ns, causes_of(idle.pieces.clipped(int(device.occupancy.bounds_ns[0]), end_ns)))
 
 
 def _idle_between(device: Device, start_ns: int, end_ns: int) -> int:

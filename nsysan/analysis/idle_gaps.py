@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import ClassVar
 
 import numpy as np
 
+from nsysan.analysis.gap_story import GapStory, tell_story
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.activities import Activities
@@ -20,6 +21,7 @@ from nsysan.timeline.intervals import Intervals
 
 GAPS_PER_GPU = 20
 GAPS_PER_JOB = 400
+STORIES_PER_JOB = 10
 SIZE_BOUNDS_NS = (0, 10 * NS_PER_US, 100 * NS_PER_US, NS_PER_MS, 10 * NS_PER_MS, 100 * NS_PER_MS, NS_PER_S)
 
 
@@ -27,7 +29,8 @@ SIZE_BOUNDS_NS = (0, 10 * NS_PER_US, 100 * NS_PER_US, NS_PER_MS, 10 * NS_PER_MS,
 class Gap:
     """One idle gap of a GPU's window. ``before`` ended as the gap began and ``after`` ended the gap: what ran there.
 
-    They are null at the window's edges.
+    They are null at the window's edges. ``causes`` holds the causes it has, which add up to it; null where the CUDA
+    calls were not recorded. ``story`` is told of the largest gaps of the job only.
     """
 
     gpu: str
@@ -36,6 +39,8 @@ class Gap:
     duration_ns: int
     before: str | None
     after: str | None
+    causes: dict[str, int] | None = None
+    story: GapStory | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +69,10 @@ def compute_idle_gaps(job: Job, _results: ResultSet) -> IdleGaps | Skipped:
     if not job.gpus:
         return no_gpu_work(IdleGaps.id, job)
     largest = chain.from_iterable(_largest_gaps(job, gpu) for gpu in job.gpus)
-    ordered = sorted(largest, key=lambda gap: (-gap.duration_ns, gap.start_ns, gap.gpu))
+    ordered = sorted(largest, key=lambda gap: (-gap.duration_ns, gap.start_ns, gap.gpu))[:GAPS_PER_JOB]
+    explained = (_explained(job, gap, has_story=place < STORIES_PER_JOB) for place, gap in enumerate(ordered))
     sizes = chain.from_iterable(_count_by_size(gpu.id, gpu.occupancy.idle()) for gpu in job.gpus)
-    return IdleGaps(tuple(ordered[:GAPS_PER_JOB]), tuple(sizes))
+    return IdleGaps(tuple(explained), tuple(sizes))
 
 
 ANALYSIS = Analysis(IdleGaps, compute_idle_gaps)
@@ -85,6 +91,17 @@ def _largest_gaps(job: Job, gpu: Gpu) -> Iterator[Gap]:
         yield Gap(
             gpu.id, start_ns, end_ns, end_ns - start_ns, _name(job, activities, before), _name(job, activities, after)
         )
+
+
+def _explained(job: Job, gap: Gap, *, has_story: bool) -> Gap:
+    """The gap with its causes, and with its story if it is to have one."""
+    gpu = next(gpu for gpu in job.gpus if gpu.id == gap.gpu)
+    idle = job.idle.of_gpu(gpu)
+    if idle is None:
+        return gap
+    place = int(np.searchsorted(gpu.occupancy.idle().start_ns, gap.start_ns))
+    causes = {f"{cause.value}_ns": time_ns for cause, time_ns in idle.causes_of_gap(place).items() if time_ns}
+    return replace(gap, causes=causes, story=tell_story(job, gpu, idle, place) if has_story else None)
 
 
 def _name(job: Job, activities: Activities, position: int | None) -> str | None:

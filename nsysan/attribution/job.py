@@ -10,7 +10,12 @@ import numpy as np
 from nsysan.attribution.activities import SOURCES, Activities, collect_activities, in_order
 from nsysan.attribution.clocks import Clock, clocks_of, shifted
 from nsysan.attribution.gpu_identity import GpuIdentity, identify_gpu
+from nsysan.attribution.host import Host
+from nsysan.attribution.idle.host_thread import HostThreads
+from nsysan.attribution.idle.job_idle import JobIdle
 from nsysan.attribution.matching import FoundDevice, group_by_gpu, matching_notes
+from nsysan.attribution.sound_records import damage_notes
+from nsysan.attribution.steps.job_steps import JobSteps
 from nsysan.attribution.window import LISTED_NAMES, WindowChoice, bounds_of, window_over
 from nsysan.model.errors import UsageError
 from nsysan.model.run import Note
@@ -64,6 +69,10 @@ class Job:
     notes: tuple[Note, ...]
     window_is_chosen: bool
     """Whether the user chose the window; else it is first to last activity."""
+    idle: JobIdle
+    """Why each GPU and device was idle, and what the threads of each report did."""
+    steps: JobSteps
+    """The training steps of each device."""
 
     @property
     def devices(self) -> tuple[Device, ...]:
@@ -85,10 +94,13 @@ class Job:
         return {"copies": "[memory copy]", "memsets": "[memset]", "graph_launches": "[CUDA graph]"}[source]
 
 
-def build_job(traces: Sequence[Trace], choice: WindowChoice | None = None, gpu: str | None = None) -> Job:
+def build_job(
+    traces: Sequence[Trace], choice: WindowChoice | None = None, gpu: str | None = None, marker: str | None = None
+) -> Job:
     """The job of these traces over the chosen window, cut down to one GPU where its id, index or UUID is given.
 
-    Raises UsageError where the window or the GPU does not exist.
+    ``marker`` names the NVTX ranges that mark steps, None is to find them. Raises UsageError where the window or the
+    GPU does not exist.
     """
     choice = choice or WindowChoice()
     bounds = [bounds_of(choice, trace) for trace in traces]
@@ -103,8 +115,11 @@ def build_job(traces: Sequence[Trace], choice: WindowChoice | None = None, gpu: 
     chosen = _choose(gpus, gpu)
     if choice != WindowChoice():
         _refuse_empty_window(chosen)
-    notes = (*_unusable_notes(everything), *matching_notes(groups))
-    return Job(tuple(traces), tuple(chosen), notes, choice != WindowChoice())
+    damaged = (note for trace in traces for note in damage_notes(trace))
+    notes = (*_unusable_notes(everything), *damaged, *matching_notes(groups))
+    hosts = [Host(trace) for trace in traces]
+    idle = JobIdle([HostThreads(host) for host in hosts], clocks)
+    return Job(tuple(traces), tuple(chosen), notes, choice != WindowChoice(), idle, JobSteps(hosts, marker))
 
 
 def occupancy_of(activities: Activities, window_ns: tuple[int, int]) -> Occupancy:

@@ -17,10 +17,11 @@ from nsysan.model.trace import PROCESS_BITS, Trace
 from nsysan.model.units import format_timestamp
 
 LISTED_NAMES = 12
-_RANGES = Recapture(
+RECORD_HOST = Recapture(
     nsys="Record with -t cuda,nvtx.",
     torch="Record with torch.profiler: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], ...).",
 )
+"""What records ranges and CUDA calls."""
 _RANGE_SPELLING = re.compile(r"(?P<name>.*?)(?:@(?P<domain>[^/@]*))?(?:/(?P<index>\d+))?", re.DOTALL)
 
 
@@ -77,7 +78,7 @@ def _range_span(spelling: str, trace: Trace) -> tuple[int, int]:
     if ranges is None or not len(ranges):
         raise UsageError(
             f"{trace.name} holds no ranges, so --range cannot choose one.",
-            _RANGES.by({trace.profiler}),
+            RECORD_HOST.by({trace.profiler}),
         )
     matches = _matching(ranges, trace, spelling)
     if not len(matches):

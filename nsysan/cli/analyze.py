@@ -57,6 +57,7 @@ class _Outputs:
 @click.option("--to", "to_ns", metavar="TIME", type=session_time, help="End of the window.")
 @click.option("--range", "nvtx_range", metavar="NVTX", help="This NVTX range as window: NAME[@DOMAIN][/INDEX].")
 @click.option("--gpu", metavar="ID", help="Only this GPU: gpu0, 0 or a UUID.")
+@click.option("--marker", metavar="NVTX", help="Each step has a range of this text, or that matches this expression.")
 @click.option("--only", metavar="ANALYSIS,...", default="", help="Only these analyses.")
 @click.option("--nsys", metavar="PATH", help="The nsys for .nsys-rep files [default: NSYSAN_NSYS, then the newest].")
 @click.option(
@@ -76,6 +77,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     to_ns: int | None,
     nvtx_range: str | None,
     gpu: str | None,
+    marker: str | None,
     only: str,
     nsys: str | None,
     keep_export: bool,
@@ -95,6 +97,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     options = AnalyzeOptions(
         window=WindowChoice(from_ns, to_ns, nvtx_range),
         gpu=gpu,
+        marker=marker,
         only=tuple(name.strip() for name in only.split(",") if name.strip()),
         hash_content=hash_content,
         keep_identity=keep_identity,

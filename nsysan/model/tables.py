@@ -105,10 +105,25 @@ class GraphLaunches(GpuActivities):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NvtxRanges(Table):
-    """NVTX ranges on CPU threads; ``end_ns`` is ``ABSENT`` where the range was still open when the capture ended."""
+    """NVTX ranges on CPU threads; ``end_ns`` is ``ABSENT`` where the range was still open when the capture ended.
+
+    ``event_type`` is an ``NvtxEvent``. ``end_global_tid`` is the thread that ended a range which another one began.
+    """
 
     start_ns: Int64Array
     end_ns: Int64Array
+    global_tid: Int64Array
+    domain_id: Int64Array
+    name_id: Int64Array
+    event_type: Int64Array
+    end_global_tid: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NvtxMarks(Table):
+    """Moments that the program marked."""
+
+    start_ns: Int64Array
     global_tid: Int64Array
     domain_id: Int64Array
     name_id: Int64Array
@@ -116,13 +131,64 @@ class NvtxRanges(Table):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RuntimeCalls(Table):
-    """Calls of the CUDA runtime and driver; ``correlation_id`` is that of the GPU work a call launched."""
+    """Calls of the CUDA runtime and driver; ``correlation_id`` is that of the GPU work a call launched.
+
+    ``event_class`` is 0 of the runtime, 1 of the driver.
+    """
 
     start_ns: Int64Array
     end_ns: Int64Array
     global_tid: Int64Array
     correlation_id: Int64Array
     name_id: Int64Array
+    event_class: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProfilerOverheads(Table):
+    """Time that the profiler or the driver took for itself on a thread; ``overhead_type`` is an ``Overhead``.
+
+    Exports before 2025 hold no type; the name then says what it was.
+    """
+
+    start_ns: Int64Array
+    end_ns: Int64Array
+    global_tid: Int64Array
+    name_id: Int64Array
+    overhead_type: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Synchronizations(Table):
+    """Waits for the GPU as CUPTI records them; ``sync_type`` is a ``Synchronization``."""
+
+    start_ns: Int64Array
+    end_ns: Int64Array
+    global_pid: Int64Array
+    device_id: Int64Array
+    context_id: Int64Array
+    stream_id: Int64Array
+    correlation_id: Int64Array
+    sync_type: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OsCalls(Table):
+    """Calls of the operating system's runtime libraries that were long enough for nsys to record."""
+
+    start_ns: Int64Array
+    end_ns: Int64Array
+    global_tid: Int64Array
+    name_id: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SchedulingEvents(Table):
+    """Moments at which a thread got onto a core (``is_on_core`` 1) or left it (0)."""
+
+    start_ns: Int64Array
+    global_tid: Int64Array
+    is_on_core: Int64Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,15 +7,15 @@ DISPLAY_LIMIT = 240
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 
-def display_text(raw: str) -> str:
-    """``raw`` with control, format and surrogate characters spelt out, cut at ``DISPLAY_LIMIT`` characters.
+def display_text(raw: str, limit: int = DISPLAY_LIMIT) -> str:
+    """``raw`` with control, format and surrogate characters spelt out, cut at ``limit`` characters.
 
     Nothing in the answer can move a terminal's cursor, reverse reading order or end a line. A cut text ends
     in ``…`` and a short hash of the whole, so that two long names that begin alike stay distinct.
     """
-    if len(raw) <= DISPLAY_LIMIT:
+    if len(raw) <= limit:
         return visible_text(raw)
-    return f"{visible_text(raw[:DISPLAY_LIMIT])}… #{text_hash(raw)[:8]}"
+    return f"{visible_text(raw[:limit])}… #{text_hash(raw)[:8]}"
 
 
 def text_hash(raw: str) -> str:

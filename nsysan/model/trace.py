@@ -13,8 +13,13 @@ from nsysan.model.tables import (
     GraphLaunches,
     Kernels,
     Memsets,
+    NvtxMarks,
     NvtxRanges,
+    OsCalls,
+    ProfilerOverheads,
     RuntimeCalls,
+    SchedulingEvents,
+    Synchronizations,
 )
 from nsysan.model.units import NS_PER_S
 
@@ -115,6 +120,11 @@ class Trace:
     """Rows per source table left out because a needed value was no integer."""
     runtime_calls: RuntimeCalls | None = None
     collective_calls: CollectiveCalls | None = None
+    nvtx_marks: NvtxMarks | None = None
+    profiler_overheads: ProfilerOverheads | None = None
+    synchronizations: Synchronizations | None = None
+    os_calls: OsCalls | None = None
+    scheduling_events: SchedulingEvents | None = None
     rank: int | None = None
     world_size: int | None = None
     process_groups: tuple[ProcessGroup, ...] = ()

@@ -31,11 +31,14 @@ Progress = Callable[[str], None]
 class AnalyzeOptions:
     """What changes the result. ``only`` names the analyses wanted; empty means all of them.
 
+    ``marker`` names the NVTX ranges that mark steps; where it is None they are looked for.
+
     ``nsys`` and ``keep_exports_in`` say how reports are exported: with which nsys, and which folder keeps the exports.
     """
 
     window: WindowChoice = field(default_factory=WindowChoice)
     gpu: str | None = None
+    marker: str | None = None
     only: tuple[str, ...] = ()
     hash_content: bool = False
     keep_identity: bool = False
@@ -49,6 +52,7 @@ class AnalyzeOptions:
             "to_ns": self.window.to_ns,
             "range": None if self.window.nvtx_range is None else display_text(self.window.nvtx_range),
             "gpu": self.gpu,
+            "marker": None if self.marker is None else display_text(self.marker),
             "only": list(self.only),
             "hash": self.hash_content,
             "keep_identity": self.keep_identity,
@@ -60,7 +64,7 @@ def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress |
     wanted = _wanted(options.only)
     originals, copy_notes = without_copies(paths)
     traces, repeat_notes = without_repeats(_read_all(originals, options, progress or _silent))
-    job = build_job(traces, options.window, options.gpu)
+    job = build_job(traces, options.window, options.gpu, options.marker)
     results = _compute(job, wanted)
     return Run(
         schema_version=SCHEMA_VERSION,

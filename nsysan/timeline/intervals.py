@@ -29,6 +29,20 @@ class Intervals:
         """The time covered."""
         return int(self.durations_ns.sum())
 
+    def covered_until(self, times_ns: Int64Array) -> Int64Array:
+        """The time covered before each moment."""
+        begun = np.searchsorted(self.start_ns, times_ns)
+        total_ns = np.concatenate([[0], np.cumsum(self.durations_ns)])
+        # the last one begun may not have ended yet
+        last_end_ns = self.end_ns[np.maximum(begun - 1, 0)] if len(self) else times_ns
+        rest_ns: Int64Array = np.where(begun > 0, np.maximum(last_end_ns - times_ns, 0), 0)
+        covered: Int64Array = total_ns[begun] - rest_ns
+        return covered
+
+    def overlap_ns(self, other: Intervals) -> int:
+        """The time that both cover."""
+        return int((self.covered_until(other.end_ns) - self.covered_until(other.start_ns)).sum())
+
 
 def union(start_ns: Int64Array, end_ns: Int64Array) -> Intervals:
     """The moments covered by at least one ``[start, end)``; touching intervals merge, empty ones add nothing."""

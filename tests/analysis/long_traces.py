@@ -9,7 +9,7 @@ from nsysan.analysis.kernel_summary import KernelSummary, compute_kernel_summary
 from nsysan.analysis.timeline import Timeline, compute_timeline
 from nsysan.attribution.job import build_job
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.tables import Kernels, NvtxRanges
+from nsysan.model.tables import ABSENT, Kernels, NvtxRanges
 from nsysan.model.trace import PID_SHIFT, CaptureIdentity, Fingerprint, Trace
 
 _NAMES = 500
@@ -49,6 +49,8 @@ def random_kernels(gpu_count: int, kernels_per_gpu: int) -> Trace:
         global_tid=processes + 1,
         domain_id=0 * ones,
         name_id=1_000 + random.integers(0, _RANGE_NAMES, count),
+        event_type=59 * ones,
+        end_global_tid=ABSENT * ones,
     )
     return Trace(
         name="long.sqlite",

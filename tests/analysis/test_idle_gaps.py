@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from nsysan.analysis.gap_story import GapCall, GapSpan, GapStory
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
 from nsysan.attribution.window import WindowChoice
+from nsysan.model.idle import Cause
 from nsysan.pipeline.analyze import AnalyzeOptions
 from nsysan.synth.export import Export
 from tests.runs import analyze_exports, result_of
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MS = 1_000_000
+LAUNCH = "cudaLaunchKernel_v7000"
 
 
 def test_gaps_are_named_by_what_ran_before_and_after(tmp_path: Path) -> None:
@@ -91,3 +94,43 @@ def test_back_to_back_kernels_leave_no_gap(tmp_path: Path) -> None:
     run = analyze_exports(tmp_path, Export().kernel(0, 10, "a").kernel(10, 20, "b").kernel(15, 15, "c"))
 
     assert result_of(run, IdleGaps).gaps == ()
+
+
+def test_the_largest_gaps_are_told_as_a_story(tmp_path: Path) -> None:
+    export = Export().call(0, 5_000, LAUNCH, correlation=1).kernel(10_000, 100_000, "before", correlation=1)
+    export.call(1_090_000, 1_100_000, LAUNCH, tid=7, correlation=2).kernel(1_101_000, 1_200_000, "after", correlation=2)
+    export.nvtx(150_000, 350_000, "load_batch").nvtx(1_000_000, 1_300_000, "step 1", tid=7)
+    export.nvtx(1_080_000, 1_290_000, "forward", tid=7).nvtx(400_000, None, "epoch done", event_type=34)
+    export.nvtx(400_001, None, "of another process", event_type=34, pid=9)
+
+    (gap,) = result_of(analyze_exports(tmp_path, export), IdleGaps).gaps
+
+    assert gap.causes == {"data_loading_ns": 200_000, "launch_starved_ns": 790_000, "launch_latency_ns": 11_000}
+    assert gap.story == GapStory(
+        sentence="650.000 µs went to launch starved of thread 100; then after ran, launched by cudaLaunchKernel_v7000.",
+        call=GapCall(LAUNCH, 1_090_000, 1_100_000, 7),
+        spans=(
+            GapSpan(100_000, 150_000, Cause.LAUNCH_STARVED, 100, None),
+            GapSpan(150_000, 350_000, Cause.DATA_LOADING, 100, "load_batch"),
+            GapSpan(350_000, 1_000_000, Cause.LAUNCH_STARVED, 100, None),
+            GapSpan(1_000_000, 1_090_000, Cause.LAUNCH_STARVED, 7, "step 1"),
+            GapSpan(1_090_000, 1_100_000, Cause.LAUNCH_LATENCY, 7, LAUNCH),
+            GapSpan(1_100_000, 1_101_000, Cause.LAUNCH_LATENCY, 7, "forward"),
+        ),
+        ranges=("step 1", "forward"),
+        marks=("epoch done",),
+        ran_before=("before",),
+        ran_after=("after",),
+    )
+
+
+def test_ten_stories_are_told_and_every_gap_has_its_causes(tmp_path: Path) -> None:
+    export = Export()
+    for place in range(13):
+        export.call(place * 100, place * 100 + 1, LAUNCH, correlation=place + 1)
+        export.kernel(place * 100 + 2, place * 100 + 50 - place, "k", correlation=place + 1)
+
+    gaps = result_of(analyze_exports(tmp_path, export), IdleGaps).gaps
+
+    assert [gap.story is not None for gap in gaps] == [True] * 10 + [False] * 2
+    assert all(sum((gap.causes or {}).values()) == gap.duration_ns for gap in gaps)

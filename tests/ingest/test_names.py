@@ -15,13 +15,13 @@ from tests.ingest.reading import edit, read, rows, without_constraints
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nsysan.model.tables import Kernels, NvtxRanges
+    from nsysan.model.tables import Kernels, NvtxMarks, NvtxRanges
     from nsysan.model.trace import Trace
 
 KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
 
 
-def names(trace: Trace, table: Kernels | NvtxRanges | None) -> list[str]:
+def names(trace: Trace, table: Kernels | NvtxRanges | NvtxMarks | None) -> list[str]:
     return [trace.text(name_id) for (name_id,) in rows(table, "name_id")]
 
 
@@ -95,7 +95,7 @@ def test_either_nvtx_name_column_may_be_missing(tmp_path: Path, dropped: str) ->
     assert names(trace, trace.nvtx_ranges) == ["kept"]
 
 
-def test_only_ranges_are_read_and_an_open_one_has_no_end(tmp_path: Path) -> None:
+def test_only_ranges_and_marks_are_read_and_an_open_range_has_no_end(tmp_path: Path) -> None:
     """C45: points, categories, names of threads and of domains have no end either, and are no ranges."""
     export = Export()
     for event_type in (33, 34, 39, 59, 60, 70, 71, 75, 97):
@@ -105,7 +105,8 @@ def test_only_ranges_are_read_and_an_open_one_has_no_end(tmp_path: Path) -> None
 
     absent = -(2**63)
     assert rows(trace.nvtx_ranges, "start_ns", "end_ns") == [(59, absent), (60, absent), (70, absent), (71, absent)]
-    assert sorted(trace.strings.values()) == ["type 59", "type 60", "type 70", "type 71", "type 75"]
+    assert sorted(trace.strings.values()) == [f"type {read}" for read in (34, 59, 60, 70, 71, 75)]
+    assert (rows(trace.nvtx_marks, "start_ns"), names(trace, trace.nvtx_marks)) == ([(34,)], ["type 34"])
 
 
 def test_an_nvtx_end_that_is_no_time_does_not_make_an_open_range(tmp_path: Path) -> None:

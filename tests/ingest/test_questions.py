@@ -138,4 +138,4 @@ def test_domains_alone_are_no_ranges(tmp_path: Path) -> None:
 
 
 def test_an_answer_that_is_made_up_by_a_view_is_none(tmp_path: Path) -> None:
-    assert "os_waits" in open_ids(tmp_path, "CREATE VIEW OSRT_API AS SELECT 1 AS start")
+    assert "cpu_samples" in open_ids(tmp_path, "CREATE VIEW COMPOSITE_EVENTS AS SELECT 1 AS start")

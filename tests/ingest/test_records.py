@@ -40,8 +40,8 @@ def test_every_kind_of_record(tmp_path: Path) -> None:
     assert rows(trace.copies) == [(30, 40, PID_100, 1, 1, 7, 5, 512, 2, 2, 0, 1, ABSENT)]
     assert rows(trace.memsets) == [(50, 60, PID_100, 0, 1, 7, 6, 64)]
     assert rows(trace.graph_launches) == [(70, 80, PID_100, 0, 1, 7, 7, 9)]
-    ((*place, name_id),) = rows(trace.nvtx_ranges)
-    assert (place, trace.text(name_id)) == ([5, 90, PID_100 | 101, 3], "step")
+    ((*place, name_id, event_type, _),) = rows(trace.nvtx_ranges)
+    assert (place, trace.text(name_id), event_type) == ([5, 90, PID_100 | 101, 3], "step", 59)
     assert trace.unreadable_records == {}
 
 

@@ -21,6 +21,7 @@ HELD_IN = {
 }
 
 PID_100 = 1 << 48 | 100 << 24
+NULL = -(2**63)
 # every field of every record in order of declaration, but the name first
 RECORDS: dict[str, list[tuple[object, ...]]] = {
     "kernels": [
@@ -30,7 +31,7 @@ RECORDS: dict[str, list[tuple[object, ...]]] = {
     "copies": [("", 30, 40, PID_100, 0, 1, 7, 3, 512, 1, 1, 2, 0, 1)],
     "memsets": [("", 40, 50, PID_100, 0, 1, 7, 4, 64)],
     "graph_launches": [("", 50, 60, PID_100, 0, 1, 7, 5, 7)],
-    "nvtx_ranges": [("inline", 0, 90, PID_100 | 100, 0), ("registered", 5, 80, PID_100 | 101, 3)],
+    "nvtx_ranges": [("inline", 0, 90, PID_100 | 100, 0, 59, NULL), ("registered", 5, 80, PID_100 | 101, 3, 59, NULL)],
 }
 
 

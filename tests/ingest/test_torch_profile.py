@@ -36,7 +36,7 @@ def test_gpu_work_belongs_to_the_process_of_the_cpu_events(tmp_path: Path) -> No
     # session start is the earliest event, at 1000 us; columns: times, process, device, context, stream, correlation
     assert rows(trace.kernels) == [(6_500, 8_501, PROCESS, 3, 1, 20, 9, 1)]
     assert rows(trace.memsets) == [(10_000, 11_000, PROCESS, 3, ABSENT, 7, 10, 64)]
-    assert rows(trace.runtime_calls) == [(0, 4_250, MAIN_TID, 9, 0)]
+    assert rows(trace.runtime_calls) == [(0, 4_250, MAIN_TID, 9, 0, 0)]
     assert dict(trace.strings) == {0: "cudaLaunchKernel", 1: "gemm"}
     assert (trace.reader, trace.capture_ns, trace.copies, trace.nvtx_ranges) == ("torch_profile", 11_000, None, None)
 
@@ -74,7 +74,7 @@ def test_operators_and_annotations_are_ranges_with_shapes_as_emit_nvtx_writes_th
 
     # a thread id of more than 24 bits is replaced by the last that fits
     last_tid = PROCESS | 0xFFFFFF
-    named = [(*row[:-1], trace.text(row[-1])) for row in rows(trace.nvtx_ranges)]
+    named = [(*row[:4], trace.text(row[4])) for row in rows(trace.nvtx_ranges)]
     assert named == [
         (10_000, 15_000, MAIN_TID, 1, "aten::mm, sizes = [[8192, 4096], [4096, 14336]]"),
         (16_000, 17_000, MAIN_TID, 1, "aten::cat, sizes = [[[2, 3], [2, 3]], []]"),

@@ -19,6 +19,10 @@ import pytest
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime
 from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.analysis.registry import result_types
+from nsysan.attribution.idle.pieces import IdleTime
+from nsysan.attribution.job import build_job
+from nsysan.attribution.launch import NO_CALL
+from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.run_json import encode_run, run_schema
@@ -28,6 +32,7 @@ from tests.nsys import find_nsys
 
 TRACES = Path(__file__).parents[3] / "shared" / "traces"
 EXPECTED = TRACES / "expected-partition.json"
+EXPECTED_CUT = TRACES / "expected-idle-cut.json"
 EXPORTS = sorted(TRACES.glob("*.sqlite"))
 
 pytestmark = pytest.mark.skipif(not EXPECTED.exists(), reason="the shared real exports are not beside this checkout")
@@ -59,6 +64,33 @@ def test_partition_equals_the_independent_sweep(export: Path) -> None:
 
     found = {f"p{device.pid}/d{device.device_id}": _expected_form(device) for device in devices}
     assert found == json.loads(EXPECTED.read_text())[export.name]
+
+
+@pytest.mark.parametrize("name", json.loads(EXPECTED_CUT.read_text()) if EXPECTED_CUT.exists() else [])
+def test_idle_is_cut_at_the_calls_as_by_hand(name: str) -> None:
+    job = build_job([read_trace(TRACES / name, ReadOptions())])
+
+    cuts = {f"p{device.pid}/d{device.device_id}": job.idle.of_device(device) for device in job.devices}
+
+    assert {device: _cut(idle) for device, idle in cuts.items()} == json.loads(EXPECTED_CUT.read_text())[name]
+
+
+def _cut(idle: IdleTime | None) -> dict[str, int]:
+    assert idle is not None
+    gaps, called = idle.gaps, idle.gaps.call != NO_CALL
+    return {
+        "before_call_ns": int((gaps.call_begin_ns - gaps.start_ns)[called].sum()),
+        "in_call_ns": int((gaps.call_return_ns - gaps.call_begin_ns)[called].sum()),
+        "after_call_ns": int((gaps.end_ns - gaps.call_return_ns)[called].sum()),
+        "no_call_ns": int((gaps.end_ns - gaps.start_ns)[~called].sum()),
+    }
+
+
+@real_export
+def test_causes_add_up_to_idle(export: Path) -> None:
+    for device in _devices(analyze([export], AnalyzeOptions())):
+        assert device.idle_causes is not None
+        assert device.idle_causes.idle_ns == device.time.idle_ns
 
 
 @real_export

@@ -15,9 +15,11 @@ import numpy as np
 from nsysan.ingest.columns import FIRST_INLINE_ID
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import STRINGS, NvtxDomains
-from nsysan.model.tables import Int64Array, Kernels, NvtxRanges, RuntimeCalls
+from nsysan.model.tables import Int64Array, Kernels, NvtxMarks, NvtxRanges, OsCalls, ProfilerOverheads, RuntimeCalls
 
-NamedTable = TypeVar("NamedTable", Kernels, RuntimeCalls, NvtxRanges, NvtxDomains)
+NamedTable = TypeVar(
+    "NamedTable", Kernels, RuntimeCalls, ProfilerOverheads, OsCalls, NvtxRanges, NvtxMarks, NvtxDomains
+)
 
 
 class Names:

@@ -17,8 +17,13 @@ from nsysan.model.tables import (
     Int64Array,
     Kernels,
     Memsets,
+    NvtxMarks,
     NvtxRanges,
+    OsCalls,
+    ProfilerOverheads,
     RuntimeCalls,
+    SchedulingEvents,
+    Synchronizations,
 )
 
 _TIMES = ("start_ns", "end_ns")
@@ -34,12 +39,25 @@ class Records:
     memsets: Memsets | None
     graph_launches: GraphLaunches | None
     runtime_calls: RuntimeCalls | None
+    synchronizations: Synchronizations | None
+    profiler_overheads: ProfilerOverheads | None
+    os_calls: OsCalls | None
+    scheduling_events: SchedulingEvents | None
     nvtx_ranges: NvtxRanges | None
+    nvtx_marks: NvtxMarks | None
     nvtx_domains: NvtxDomains | None
 
     def name_ids(self) -> Int64Array:
         """The ids that name a record, each once, in ascending order."""
-        named = (self.kernels, self.runtime_calls, self.nvtx_ranges, self.nvtx_domains)
+        named = (
+            self.kernels,
+            self.runtime_calls,
+            self.profiler_overheads,
+            self.os_calls,
+            self.nvtx_ranges,
+            self.nvtx_marks,
+            self.nvtx_domains,
+        )
         ids = [table.name_id for table in named if table is not None]
         return np.unique(np.concatenate([np.empty(0, np.int64), *ids]))
 
@@ -66,7 +84,12 @@ def read_records(export: OpenExport) -> Records:
         memsets=_read(export, tables.MEMSETS),
         graph_launches=_read(export, tables.GRAPH_LAUNCHES),
         runtime_calls=_read(export, tables.RUNTIME_CALLS),
+        synchronizations=_read(export, tables.SYNCHRONIZATIONS),
+        profiler_overheads=_joined(_read(export, tables.PROFILER_OVERHEADS), _read(export, tables.CUDA_OVERHEADS)),
+        os_calls=_read(export, tables.OS_CALLS),
+        scheduling_events=_read(export, tables.SCHEDULING_EVENTS),
         nvtx_ranges=_read(export, tables.NVTX_RANGES),
+        nvtx_marks=_read(export, tables.NVTX_MARKS),
         nvtx_domains=_read(export, tables.NVTX_DOMAINS),
     )
 
@@ -91,6 +114,12 @@ def _read(export: OpenExport, kind: RecordTable[AnyTable]) -> AnyTable | None:
     # two kinds may lie in one table, and both miss the rows that could be either
     export.unreadable_records[table.name] = max(export.unreadable_records[table.name], read.unreadable_count)
     return None if read.arrays is None else kind.record(**read.arrays)
+
+
+def _joined(*tables_of_kind: AnyTable | None) -> AnyTable | None:
+    """The records of those tables that are there, as one."""
+    present = [table for table in tables_of_kind if table is not None]
+    return type(present[0]).concatenate(present) if present else None
 
 
 def _moved(table: AnyTable, shift_ns: int) -> AnyTable:

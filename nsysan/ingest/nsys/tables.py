@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Generic
 
 from nsysan.ingest.columns import Column, Need, Scope
+from nsysan.model.host_events import STACKED, NvtxEvent
 from nsysan.model.tables import (
     AnyTable,
     Copies,
@@ -17,8 +18,13 @@ from nsysan.model.tables import (
     Int64Array,
     Kernels,
     Memsets,
+    NvtxMarks,
     NvtxRanges,
+    OsCalls,
+    ProfilerOverheads,
     RuntimeCalls,
+    SchedulingEvents,
+    Synchronizations,
     Table,
 )
 
@@ -62,9 +68,9 @@ def _optional(name: str, *sources: str, inline_text: str | None = None) -> Colum
     return Column(name, sources, Need.OPTIONAL, inline_text)
 
 
+_TIMES = (_required("start_ns", "start"), _required("end_ns", "end"))
 _ACTIVITY = (
-    _required("start_ns", "start"),
-    _required("end_ns", "end"),
+    *_TIMES,
     _required("global_pid", "globalPid"),
     _required("device_id", "deviceId"),
     _optional("context_id", "contextId"),
@@ -99,12 +105,27 @@ RUNTIME_CALLS = RecordTable(
     RuntimeCalls,
     ("CUPTI_ACTIVITY_KIND_RUNTIME",),
     (
-        _required("start_ns", "start"),
-        _required("end_ns", "end"),
+        *_TIMES,
         _optional("global_tid", "globalTid"),
         _optional("correlation_id", "correlationId"),
         _optional("name_id", "nameId"),
+        _optional("event_class", "eventClass"),
     ),
+)
+SYNCHRONIZATIONS = RecordTable(
+    Synchronizations, ("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",), (*_ACTIVITY, _optional("sync_type", "syncType"))
+)
+
+_NAMED_ON_THREAD = (*_TIMES, _optional("global_tid", "globalTid"), _optional("name_id", "nameId"))
+_OVERHEAD = (*_NAMED_ON_THREAD, _optional("overhead_type", "overheadType"))
+PROFILER_OVERHEADS = RecordTable(ProfilerOverheads, ("PROFILER_OVERHEAD",), _OVERHEAD)
+CUDA_OVERHEADS = RecordTable(ProfilerOverheads, ("CUPTI_ACTIVITY_KIND_OVERHEAD",), _OVERHEAD)
+"""What releases of 2026 moved out of the table before: loading of code, which the driver does for itself."""
+OS_CALLS = RecordTable(OsCalls, ("OSRT_API",), _NAMED_ON_THREAD)
+SCHEDULING_EVENTS = RecordTable(
+    SchedulingEvents,
+    ("SCHED_EVENTS",),
+    (_required("start_ns", "start"), _required("global_tid", "globalTid"), _required("is_on_core", "isSchedIn")),
 )
 
 _NVTX_NAMES = ("NVTX_EVENTS", "NVTX_EVENTS_V2")
@@ -116,14 +137,41 @@ _NVTX_PLACE = (
 NVTX_RANGES = RecordTable(
     NvtxRanges,
     _NVTX_NAMES,
-    (_required("start_ns", "start"), Column("end_ns", ("end",), Need.OPEN), *_NVTX_PLACE),
-    # push/pop and start/end ranges, of a program and of an nvtxt file
-    Scope("eventType", (59, 60, 70, 71)),
+    (
+        _required("start_ns", "start"),
+        Column("end_ns", ("end",), Need.OPEN),
+        *_NVTX_PLACE,
+        _required("event_type", "eventType"),
+        _optional("end_global_tid", "endGlobalTid"),
+    ),
+    Scope(
+        "eventType",
+        (*STACKED, NvtxEvent.START_END, NvtxEvent.IMPORTED_START_END),
+    ),
 )
-NVTX_DOMAINS = RecordTable(NvtxDomains, _NVTX_NAMES, _NVTX_PLACE, Scope("eventType", (75,)))
+NVTX_MARKS = RecordTable(
+    NvtxMarks,
+    _NVTX_NAMES,
+    (_required("start_ns", "start"), *_NVTX_PLACE),
+    Scope("eventType", (NvtxEvent.MARK,)),
+)
+NVTX_DOMAINS = RecordTable(NvtxDomains, _NVTX_NAMES, _NVTX_PLACE, Scope("eventType", (NvtxEvent.DOMAIN_CREATE,)))
 
+_RECORDS = (
+    KERNELS,
+    COPIES,
+    MEMSETS,
+    GRAPH_LAUNCHES,
+    RUNTIME_CALLS,
+    SYNCHRONIZATIONS,
+    PROFILER_OVERHEADS,
+    CUDA_OVERHEADS,
+    OS_CALLS,
+    SCHEDULING_EVENTS,
+    NVTX_RANGES,
+)
 TABLE_NAMES = (
-    *(name for kind in (KERNELS, COPIES, MEMSETS, GRAPH_LAUNCHES, RUNTIME_CALLS, NVTX_RANGES) for name in kind.names),
+    *(name for kind in _RECORDS for name in kind.names),
     STRINGS,
     *EXPORT_SETTINGS,
     CAPTURE_SETTINGS,

@@ -44,7 +44,12 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
         memsets=records.memsets,
         graph_launches=records.graph_launches,
         runtime_calls=names.renamed(records.runtime_calls),
+        synchronizations=records.synchronizations,
+        profiler_overheads=names.renamed(records.profiler_overheads),
+        os_calls=names.renamed(records.os_calls),
+        scheduling_events=records.scheduling_events,
         nvtx_ranges=names.renamed(records.nvtx_ranges),
+        nvtx_marks=names.renamed(records.nvtx_marks),
         nvtx_domains=_domain_names(names.renamed(records.nvtx_domains), names.strings),
         unreadable_records={table: left_out for table, left_out in export.unreadable_records.items() if left_out},
     )

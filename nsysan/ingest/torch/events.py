@@ -12,6 +12,7 @@ from nsysan.ingest.torch.copies import copy_kinds
 from nsysan.ingest.torch.names import Names, Threads
 from nsysan.ingest.torch.rows import Rows
 from nsysan.ingest.torch.times import start_and_end_ns
+from nsysan.model.host_events import NvtxEvent
 from nsysan.model.tables import ABSENT
 
 Event = Mapping[str, Any]
@@ -44,7 +45,7 @@ class Events:
     def __init__(self) -> None:
         self.names = Names()
         self.kernels, self.copies, self.memsets = Rows(7), Rows(12), Rows(7)
-        self.calls, self.ranges, self.collectives = Rows(5), Rows(5), Rows(8)
+        self.calls, self.ranges, self.collectives = Rows(6), Rows(7), Rows(8)
         self.marks = Rows(2)
         self.unreadable: Counter[str] = Counter()
         self.other_kinds: set[str] = set()
@@ -55,7 +56,7 @@ class Events:
             "gpu_memcpy": self._add_copy,
             "gpu_memset": self._add_memset,
             "cuda_runtime": self._add_call,
-            "cuda_driver": self._add_call,
+            "cuda_driver": self._add_driver_call,
             "cpu_op": self._add_operator,
             "user_annotation": self._add_annotation,
             "Trace": self._add_mark,
@@ -95,19 +96,25 @@ class Events:
         arguments = _arguments(event)
         self.memsets.append(start_ns, end_ns, *_place(event, arguments), _optional(arguments, "bytes"))
 
-    def _add_call(self, event: Event, start_ns: int, end_ns: int) -> None:
+    def _add_call(self, event: Event, start_ns: int, end_ns: int, event_class: int = 0) -> None:
         correlation_id = _optional(_arguments(event), "correlation")
-        self.calls.append(start_ns, end_ns, self._thread(event), correlation_id, self._name_id(event))
+        self.calls.append(start_ns, end_ns, self._thread(event), correlation_id, self._name_id(event), event_class)
+
+    def _add_driver_call(self, event: Event, start_ns: int, end_ns: int) -> None:
+        self._add_call(event, start_ns, end_ns, event_class=1)
 
     def _add_operator(self, event: Event, start_ns: int, end_ns: int) -> None:
         arguments = _arguments(event)
         name_id = self._name_id(event, _sizes(arguments.get("Input Dims")))
-        self.ranges.append(start_ns, end_ns, self._thread(event), OPERATOR_DOMAIN, name_id)
+        self._add_range(event, (start_ns, end_ns), OPERATOR_DOMAIN, name_id)
         if event.get("name") == EVENT_NAME:
             self._add_collective(event, start_ns, end_ns)
 
     def _add_annotation(self, event: Event, start_ns: int, end_ns: int) -> None:
-        self.ranges.append(start_ns, end_ns, self._thread(event), ANNOTATION_DOMAIN, self._name_id(event))
+        self._add_range(event, (start_ns, end_ns), ANNOTATION_DOMAIN, self._name_id(event))
+
+    def _add_range(self, event: Event, times_ns: tuple[int, int], domain_id: int, name_id: int) -> None:
+        self.ranges.append(*times_ns, self._thread(event), domain_id, name_id, int(NvtxEvent.PUSH_POP), ABSENT)
 
     def _add_collective(self, event: Event, start_ns: int, end_ns: int) -> None:
         called = collective_parameters(_arguments(event))

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from nsysan.analysis.gpu_time import GpuTime, GpuTimes
 from nsysan.analysis.idle_gaps import Gap, IdleGaps
 from nsysan.analysis.kernel_summary import KernelRow, KernelSummary
+from nsysan.analysis.steps import Steps
+from nsysan.model.idle import Cause
 from nsysan.model.partition import Part
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
@@ -25,6 +27,7 @@ WIDTH = 100
 _GPU_COUNT = 8
 _KERNEL_COUNT = 5
 _GAP_COUNT = 3
+_CAUSE_COUNT = 4
 _ENTRY_COUNT = 3
 _PARAGRAPH_LINES = 2
 _PART_HEADS = {
@@ -44,7 +47,9 @@ def render_text(run: Run) -> str:
         _head(run),
         _gpu_lines(run),
         _kernel_lines(run),
+        _cause_lines(run),
         _gap_lines(run),
+        _step_lines(run),
         [
             *_finding_lines(run),
             *_note_lines(run),
@@ -102,6 +107,38 @@ def _kernel_lines(run: Run) -> list[str]:
 def _kernel_cells(row: KernelRow) -> list[str]:
     share = fraction_or(row.work_frac, "unknown")
     return [row.name, spelled(row.kernel_class), format_count(row.count), format_duration(row.total_ns), share]
+
+
+def _cause_lines(run: Run) -> list[str]:
+    """What the GPUs waited for while they were idle, all of them together."""
+    gpu_time = run.results.get(GpuTime)
+    if isinstance(gpu_time, Skipped):
+        return []
+    explained = [gpu.idle_causes for gpu in gpu_time.gpus if gpu.idle_causes is not None]
+    idle_ns = sum(causes.idle_ns for causes in explained)
+    times_ns = {cause: sum(causes.of(cause) for causes in explained) for cause in Cause}
+    longest = sorted(filter(times_ns.get, times_ns), key=lambda cause: -times_ns[cause])[:_CAUSE_COUNT]
+    rows = [_cause_cells(cause, times_ns[cause], idle_ns) for cause in longest]
+    return _drawn(("What idle GPUs waited for", "in all", "of idle"), rows) if rows else []
+
+
+def _cause_cells(cause: Cause, time_ns: int, idle_ns: int) -> list[str]:
+    return [spelled(cause), format_duration(time_ns), format_fraction(time_ns / idle_ns)]
+
+
+def _step_lines(run: Run) -> list[str]:
+    """How long the steady steps of the device with the slowest median take."""
+    found = run.results.get(Steps)
+    if isinstance(found, Skipped):
+        return []
+    counted_steps = [device for device in found.steps.devices if device.median_ns is not None]
+    if not counted_steps:
+        return []
+    slowest = max(counted_steps, key=lambda device: device.median_ns or 0.0)
+    by = f"marked by {found.steps.marker}" if found.steps.marker is not None else "told from the period of the kernels"
+    median, p90, worst = (format_duration(time or 0) for time in (slowest.median_ns, slowest.p90_ns, slowest.max_ns))
+    times = f"median {median}, 90 % within {p90}, worst {worst}"
+    return _wrapped(f"{counted(slowest.count, 'steady step')} on {slowest.id}, {by}: {times}.")
 
 
 def _gap_lines(run: Run) -> list[str]:

@@ -1,0 +1,157 @@
+"""The story of a gap: which call ended it, what the thread the GPU waited for did before, and what ran around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.attribution.activities import Activities
+from nsysan.attribution.idle.codes import CAUSES
+from nsysan.attribution.idle.host_thread import HostThread, HostThreads
+from nsysan.attribution.idle.pieces import IdleTime
+from nsysan.attribution.job import Gpu, Job
+from nsysan.attribution.launch import NO_CALL
+from nsysan.model.idle import Cause
+from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.text import display_text
+from nsysan.model.trace import PID_MASK, PROCESS_BITS
+from nsysan.model.units import format_duration
+
+SPAN_COUNT = 8
+NEIGHBOUR_COUNT = 3
+RANGE_COUNT = 12
+MARK_COUNT = 8
+SENTENCE_NAME = 60
+"""Characters of a name in the sentence; the parts have it whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class GapCall:
+    """The call that launched the work ending the gap; ``thread_id`` is the thread's on its host."""
+
+    name: str
+    start_ns: int
+    end_ns: int
+    thread_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class GapSpan:
+    """A stretch of the gap with one cause; ``doing`` is the call or range its thread was in, null where unknown."""
+
+    start_ns: int
+    end_ns: int
+    cause: Cause
+    thread_id: int | None
+    doing: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class GapStory:
+    """How a gap came about, in one sentence and its parts, on the clock of the GPU.
+
+    ``call`` is null where none is known, ``spans`` are the longest stretches in order of time, ``ranges`` those around
+    the call from the outermost in, ``marks`` what the process marked in the gap; then the last activities before the
+    gap and the first after it, in order of begin.
+    """
+
+    sentence: str
+    call: GapCall | None
+    spans: tuple[GapSpan, ...]
+    ranges: tuple[str, ...]
+    marks: tuple[str, ...]
+    ran_before: tuple[str, ...]
+    ran_after: tuple[str, ...]
+
+
+def tell_story(job: Job, gpu: Gpu, idle: IdleTime, gap: int) -> GapStory:
+    """The story of one gap of the GPU, by its place among the gaps."""
+    gaps = idle.gaps
+    activity, call_row, shift_ns = int(gaps.activity[gap]), int(gaps.call[gap]), int(gaps.shift_ns[gap])
+    report = int(gpu.activities.report[max(activity, 0)])
+    threads = job.idle.threads[report]
+    spans = tuple(_spans(threads, idle, gap, shift_ns))
+    call = None if call_row == NO_CALL else _call(threads, call_row, shift_ns)
+    start_ns, end_ns = int(gaps.start_ns[gap]) + shift_ns, int(gaps.end_ns[gap]) + shift_ns
+    before, after = _neighbours(job, gpu.activities, start_ns, end_ns)
+    return GapStory(
+        sentence=_sentence(spans, call, after[0] if after else None),
+        call=call,
+        spans=spans,
+        ranges=() if call_row == NO_CALL else tuple(_ranges(threads, call_row)),
+        marks=() if call_row == NO_CALL else _marks(threads, call_row, (start_ns - shift_ns, end_ns - shift_ns)),
+        ran_before=before,
+        ran_after=after,
+    )
+
+
+def _call(threads: HostThreads, row: int, shift_ns: int) -> GapCall:
+    calls, trace = threads.host.calls, threads.host.trace
+    name = display_text(trace.text(int(calls.name_id[row])))
+    times = (int(calls.start_ns[row]) + shift_ns, int(calls.end_ns[row]) + shift_ns)
+    return GapCall(name, *times, int(calls.global_tid[row]) & PID_MASK)
+
+
+def _spans(threads: HostThreads, idle: IdleTime, gap: int, shift_ns: int) -> Iterator[GapSpan]:
+    pieces = idle.pieces_of_gap(gap)
+    longest = np.sort(np.argsort(pieces.start_ns - pieces.end_ns, kind="stable")[:SPAN_COUNT])
+    for start_ns, end_ns, cause, tid in zip(
+        *(column[longest].tolist() for column in (pieces.start_ns, pieces.end_ns, pieces.cause, pieces.global_tid)),
+        strict=True,
+    ):
+        doing = None if tid == ABSENT else _doing(threads.of(tid), start_ns - shift_ns)
+        yield GapSpan(start_ns, end_ns, CAUSES[cause], None if tid == ABSENT else tid & PID_MASK, doing)
+
+
+def _doing(thread: HostThread, time_ns: int) -> str | None:
+    """The innermost thing known: a CUDA call, a call of the operating system, a range."""
+    name = next(filter(None, (found(time_ns) for found in (thread.call_at, thread.os_call_at, thread.range_at))), None)
+    return None if name is None else display_text(name)
+
+
+def _ranges(threads: HostThreads, call_row: int) -> Iterator[str]:
+    calls = threads.host.calls
+    names = threads.of(int(calls.global_tid[call_row])).ranges_at(int(calls.start_ns[call_row]))
+    yield from (display_text(name) for name in names[-RANGE_COUNT:])
+
+
+def _marks(threads: HostThreads, call_row: int, gap_ns: tuple[int, int]) -> tuple[str, ...]:
+    """The first marks that the process of the call set in the gap."""
+    marks = threads.host.trace.nvtx_marks
+    if marks is None:
+        return ()
+    process = int(threads.host.process_of_calls[call_row])
+    inside = (marks.start_ns >= gap_ns[0]) & (marks.start_ns < gap_ns[1]) & (marks.global_tid & PROCESS_BITS == process)
+    found = marks.take(np.flatnonzero(inside))
+    first = found.name_id[np.argsort(found.start_ns, kind="stable")][:MARK_COUNT]
+    return tuple(display_text(threads.host.trace.text(name_id)) for name_id in first.tolist())
+
+
+def _neighbours(
+    job: Job, activities: Activities, start_ns: int, end_ns: int
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What ran last before the gap and first after it."""
+    solid = np.flatnonzero(activities.end_ns > activities.start_ns)
+    first = int(np.searchsorted(activities.start_ns[solid], start_ns))
+    next_one = int(np.searchsorted(activities.start_ns[solid], end_ns))
+    before = solid[max(first - NEIGHBOUR_COUNT, 0) : first]
+    after = solid[next_one : next_one + NEIGHBOUR_COUNT]
+    return _names(job, activities, before), _names(job, activities, after)
+
+
+def _names(job: Job, activities: Activities, places: Int64Array) -> tuple[str, ...]:
+    return tuple(display_text(job.activity_name(activities, place)) for place in places.tolist())
+
+
+def _sentence(spans: tuple[GapSpan, ...], call: GapCall | None, after: str | None) -> str:
+    longest = max(spans, key=lambda span: span.end_ns - span.start_ns)
+    cause = longest.cause.value.replace("_", " ")
+    where = "" if longest.doing is None else f" in {display_text(longest.doing, SENTENCE_NAME)}"
+    thread = "" if longest.thread_id is None else f" of thread {longest.thread_id}"
+    waited = f"{format_duration(longest.end_ns - longest.start_ns)} went to {cause}{where}{thread}"
+    if after is None:
+        return f"{waited}; nothing ran after the gap."
+    launched = "" if call is None else f", launched by {call.name}"
+    return f"{waited}; then {display_text(after, SENTENCE_NAME)} ran{launched}."

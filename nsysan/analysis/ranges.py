@@ -1,0 +1,154 @@
+"""NVTX ranges by name: their CPU time, and the GPU time that was launched in them; and the tree in which they nest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar
+
+import numpy as np
+
+from nsysan.analysis.gpu_time import no_gpu_work
+from nsysan.analysis.registry import Analysis
+from nsysan.attribution.idle.codes import code_of
+from nsysan.attribution.idle.idle_pieces import IdlePieces
+from nsysan.attribution.job import Device, Job
+from nsysan.attribution.launched_time import LaunchedTime, launched_time
+from nsysan.attribution.range_groups import DomainAndName, GroupNumbers
+from nsysan.attribution.range_sums import ReportRanges, SumsByGroup
+from nsysan.attribution.range_tree import RangeTree
+from nsysan.attribution.window import RECORD_HOST
+from nsysan.model.idle import Cause
+from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.text import display_text
+
+MOST_ROWS = 200
+MOST_NODES = 400
+
+
+class RangeKind(str, Enum):
+    """How ranges of a name behave: like brackets on a thread, or as intervals that any thread may end."""
+
+    PUSH_POP = "push_pop"
+    START_END = "start_end"
+
+
+@dataclass(frozen=True, slots=True)
+class RangeTimesOfName:
+    """All ranges that share a name (``*`` stands for a number that counts); ``domain`` is null for the default one.
+
+    Total is inside such ranges, counted once where they nest in each other; self is inside no range nested in them. GPU
+    time is the length of the work whose call begins inside the range on its thread: a volume of work. Of start/end
+    ranges, self is null and GPU time that of calls during which no other such range was open; the rest is ambiguous.
+    ``launch_starved_ns`` is idle time that waited for the thread while this was the innermost range.
+    """
+
+    name: str
+    domain: str | None
+    kind: RangeKind
+    count: int
+    open_count: int
+    begun_before_count: int
+    cpu_total_ns: int
+    cpu_self_ns: int | None
+    gpu_total_ns: int
+    gpu_self_ns: int | None
+    ambiguous_gpu_ns: int
+    launch_starved_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class RangeNode:
+    """A path of names from the top of a thread's nest; ``parent`` is a place in ``range_tree``, null at the top."""
+
+    parent: int | None
+    name: str
+    domain: str | None
+    count: int
+    cpu_total_ns: int
+    gpu_total_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """The names with the most GPU time, then CPU time, and the paths with the most CPU time."""
+
+    id: ClassVar[str] = "ranges"
+
+    ranges: tuple[RangeTimesOfName, ...]
+    ranges_omitted_count: int
+    range_tree: tuple[RangeNode, ...]
+    range_nodes_omitted_count: int
+
+
+def compute_ranges(job: Job, _results: ResultSet) -> Ranges | Skipped:
+    """The ranges of the job's reports; skipped where none were recorded."""
+    if not job.gpus:
+        return no_gpu_work(Ranges.id, job)
+    if not any(len(threads.host.ranges) for threads in job.idle.threads):
+        return Skipped(Ranges.id, "the trace holds no ranges", RECORD_HOST.by({trace.profiler for trace in job.traces}))
+    numbers, tree, stacked, free = GroupNumbers(), RangeTree(), SumsByGroup(), SumsByGroup()
+    for report, threads in enumerate(job.idle.threads):
+        devices = [device for device in job.devices if device.report == report]
+        if devices and len(threads.host.ranges):
+            looked_at = ReportRanges(threads, *_work_and_bounds(job, devices), numbers)
+            stacked.add(looked_at.stacked_sums(_starved(job, devices)))
+            free.add(looked_at.free_sums())
+            tree.add(looked_at.paths())
+    rows = [*_rows(stacked, RangeKind.PUSH_POP, numbers), *_rows(free, RangeKind.START_END, numbers)]
+    rows.sort(key=lambda row: (-row.gpu_total_ns, -row.cpu_total_ns, row.name, row.domain or "", row.kind))
+    nodes = tree.largest(MOST_NODES)
+    return Ranges(
+        ranges=tuple(rows[:MOST_ROWS]),
+        ranges_omitted_count=max(len(rows) - MOST_ROWS, 0),
+        range_tree=tuple(RangeNode(node.parent, *_shown(numbers.names[node.group]), *node.sums) for node in nodes),
+        range_nodes_omitted_count=len(tree) - len(nodes),
+    )
+
+
+ANALYSIS = Analysis(Ranges, compute_ranges)
+
+
+def _work_and_bounds(job: Job, devices: Sequence[Device]) -> tuple[LaunchedTime, tuple[int, int]]:
+    """What the calls of a report launched inside the devices' windows, and between which bounds CPU time counts.
+
+    Without a chosen window all of the capture does: the host works ahead of the GPU.
+    """
+    host = job.idle.threads[devices[0].report].host
+    windows = [(int(device.occupancy.bounds_ns[0]), int(device.occupancy.bounds_ns[-1])) for device in devices]
+    pairs = zip(devices, windows, strict=True)
+    launched = launched_time(host, [(device.activities, window_ns) for device, window_ns in pairs])
+    if job.window_is_chosen:
+        return launched, (min(windows)[0], max(end_ns for _, end_ns in windows))
+    return launched, (0, max(int(host.range_ends_ns.max(initial=0)), 0))
+
+
+def _starved(job: Job, devices: Sequence[Device]) -> IdlePieces:
+    """The idle pieces of the devices that waited for a thread to launch anything."""
+    found = [idle.pieces for idle in map(job.idle.of_device, devices) if idle is not None]
+    pieces = IdlePieces.concatenate(found)
+    return pieces.take(np.flatnonzero(pieces.cause == code_of(Cause.LAUNCH_STARVED)))
+
+
+def _rows(sums: SumsByGroup, kind: RangeKind, numbers: GroupNumbers) -> Iterator[RangeTimesOfName]:
+    nested = kind is RangeKind.PUSH_POP
+    for group, found in sums.rows():
+        yield RangeTimesOfName(
+            *_shown(numbers.names[group]),
+            kind=kind,
+            count=found["count"],
+            open_count=found["open_count"],
+            begun_before_count=found["begun_before_count"],
+            cpu_total_ns=found["cpu_total_ns"],
+            cpu_self_ns=found["cpu_self_ns"] if nested else None,
+            gpu_total_ns=found["gpu_total_ns"],
+            gpu_self_ns=found["gpu_self_ns"] if nested else None,
+            ambiguous_gpu_ns=found["ambiguous_gpu_ns"],
+            launch_starved_ns=found["launch_starved_ns"],
+        )
+
+
+def _shown(named: DomainAndName) -> tuple[str, str | None]:
+    domain, name = named
+    return display_text(name), None if domain is None else display_text(domain)

@@ -1,0 +1,248 @@
+"""The training steps of each device: how long they take, where their time goes, and how they are spread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from nsysan.analysis.gpu_time import no_gpu_work
+from nsysan.analysis.registry import Analysis
+from nsysan.attribution.idle.codes import CAUSES
+from nsysan.attribution.job import Device, Job
+from nsysan.attribution.steps.exclusion import Exclusion, exclusions, step_causes_ns
+from nsysan.attribution.steps.job_steps import StepSource
+from nsysan.attribution.steps.tiles import DeviceSteps
+from nsysan.model.idle import IdleCauses
+from nsysan.model.partition import PartTimes
+from nsysan.model.profilers import Recapture
+from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.tables import Int64Array
+from nsysan.model.text import display_text
+
+STEPS_PER_JOB = 4_000
+FEWEST_PER_DEVICE = 10
+SLOW_FACTOR = 1.2
+"""A step that takes so many medians is a slow one."""
+FEWEST_FOR_TREND = 6
+_MARKED_STEPS = Recapture(
+    nsys="Mark each step with an NVTX range that numbers it, or name its ranges with --marker.",
+    torch="Call the profiler's step() after each step, or name the annotations of steps with --marker.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One closed step. ``idle_causes`` holds the causes that it has, null where calls were not recorded.
+
+    ``marker`` is null where no range marks it, ``excluded`` where it counts; else that says why it does not.
+    """
+
+    marker: str | None
+    start_ns: int
+    end_ns: int
+    duration_ns: int
+    time: PartTimes
+    idle_causes: dict[str, int] | None
+    excluded: Exclusion | None
+
+
+@dataclass(frozen=True, slots=True)
+class StepsOfDevice:
+    """The steps of a device. All figures but ``step_count`` are of the ``count`` steady ones, null where there is none.
+
+    ``list`` holds the first closed steps; there are ``step_count``. ``lead_ns`` is the window before the first,
+    ``open_ns`` what follows the last. ``time`` and ``idle_causes`` are the mean step's. ``slow_count`` steps take over
+    1.2 medians; ``slow_every`` is their distance in steps where that is always the same. ``trend_frac`` = median of the
+    last third / median of the first third - 1, null for fewer than six steps.
+    """
+
+    id: str
+    source: StepSource
+    step_count: int
+    count: int
+    lead_ns: int
+    open_ns: int
+    median_ns: float | None
+    mean_ns: float | None
+    p90_ns: int | None
+    max_ns: int | None
+    slow_count: int
+    slow_every: int | None
+    trend_frac: float | None
+    time: PartTimes | None
+    idle_causes: IdleCauses | None
+    list: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExcludedSteps:
+    """How many closed steps of a device are not counted, and why."""
+
+    device: str
+    reason: Exclusion
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepTable:
+    """The steps of all devices that have any; ``marker`` is the name that the markers share, null without markers."""
+
+    source: StepSource
+    marker: str | None
+    excluded: tuple[ExcludedSteps, ...]
+    devices: tuple[StepsOfDevice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The training steps."""
+
+    id: ClassVar[str] = "steps"
+
+    steps: StepTable
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cut:
+    """A device's steps with what their time went to: one row a step."""
+
+    steps: DeviceSteps
+    parts_ns: Int64Array
+    causes_ns: Int64Array | None
+    excluded: Sequence[Exclusion | None]
+
+    @property
+    def steady(self) -> Int64Array:
+        """The rows of the steps that count."""
+        return np.array([row for row, why in enumerate(self.excluded) if why is None], np.int64)
+
+
+def compute_steps(job: Job, _results: ResultSet) -> Steps | Skipped:
+    """The steps of every device of the job; skipped where none can be told."""
+    if not job.gpus:
+        return no_gpu_work(Steps.id, job)
+    found = [(device, *job.steps.of_device(device)) for device in job.devices]
+    cuts = [(device, source, _cut(job, device, steps)) for device, source, steps in found if steps is not None]
+    if not cuts:
+        return Skipped(
+            Steps.id,
+            "no range numbers iterations, and the kernels show no period that holds one optimizer burst",
+            _MARKED_STEPS.by({trace.profiler for trace in job.traces}),
+        )
+    listed = max(FEWEST_PER_DEVICE, STEPS_PER_JOB // len(cuts))
+    devices = tuple(_of_device(job, device, source, cut, listed) for device, source, cut in cuts)
+    sources = {device.source for device in devices}
+    source = StepSource.NVTX if StepSource.NVTX in sources else StepSource.HEURISTIC
+    excluded = tuple(entry for device, _, cut in cuts for entry in _excluded(device, cut))
+    return Steps(StepTable(source, _marker_name(job, source), excluded, devices))
+
+
+ANALYSIS = Analysis(Steps, compute_steps)
+
+
+def _marker_name(job: Job, source: StepSource) -> str | None:
+    names = sorted({markers.name for markers in job.steps.markers.values()})
+    return display_text(names[0]) if names and source is StepSource.NVTX else None
+
+
+def _cut(job: Job, device: Device, steps: DeviceSteps) -> _Cut:
+    idle = job.idle.of_device(device)
+    causes_ns = step_causes_ns(steps, None if idle is None else idle.pieces)
+    excluded = exclusions(steps, causes_ns, job.idle.threads[device.report].host, device.global_pid)
+    return _Cut(steps, _parts_ns(device, steps), None if idle is None else causes_ns, excluded)
+
+
+def _parts_ns(device: Device, steps: DeviceSteps) -> Int64Array:
+    """The partition of each step: one row a step, one column a part."""
+    parts, bounds_ns = device.occupancy.parts, device.occupancy.bounds_ns
+    cut = steps.labelling().pieces(bounds_ns[:-1], bounds_ns[1:])
+    inside = cut.labels >= 0
+    times_ns = np.zeros((len(steps), len(PartTimes.__slots__)), np.int64)
+    np.add.at(times_ns, (cut.labels[inside], parts[cut.asked[inside]]), (cut.end_ns - cut.start_ns)[inside])
+    return times_ns
+
+
+def _of_device(job: Job, device: Device, source: StepSource, cut: _Cut, listed: int) -> StepsOfDevice:
+    bounds_ns, steady = cut.steps.bounds_ns, cut.steady
+    durations_ns = cut.steps.durations_ns[steady]
+    slow = steady[durations_ns > SLOW_FACTOR * np.median(durations_ns)] if len(steady) else steady
+    return StepsOfDevice(
+        id=device.id,
+        source=source,
+        step_count=len(cut.steps),
+        count=len(steady),
+        lead_ns=int(bounds_ns[0] - device.occupancy.bounds_ns[0]),
+        open_ns=int(device.occupancy.bounds_ns[-1] - bounds_ns[-1]),
+        median_ns=float(np.median(durations_ns)) if len(steady) else None,
+        mean_ns=float(durations_ns.mean()) if len(steady) else None,
+        p90_ns=_nearest_rank(durations_ns, 0.9),
+        max_ns=int(durations_ns.max()) if len(steady) else None,
+        slow_count=len(slow),
+        slow_every=_distance(slow),
+        trend_frac=_trend(durations_ns),
+        time=_mean_time(cut.parts_ns[steady]),
+        idle_causes=_mean_causes(cut, steady),
+        list=tuple(_list(job, device, cut, min(listed, len(cut.steps)))),
+    )
+
+
+def _list(job: Job, device: Device, cut: _Cut, count: int) -> Iterator[Step]:
+    trace, names = job.traces[device.report], cut.steps.name_id
+    for row in range(count):
+        start_ns, end_ns = (int(bound) for bound in cut.steps.bounds_ns[row : row + 2])
+        yield Step(
+            marker=display_text(trace.text(int(names[row]))) if len(names) else None,
+            start_ns=start_ns,
+            end_ns=end_ns,
+            duration_ns=end_ns - start_ns,
+            time=PartTimes(*cut.parts_ns[row].tolist()),
+            idle_causes=None if cut.causes_ns is None else _present(cut.causes_ns[row]),
+            excluded=cut.excluded[row],
+        )
+
+
+def _present(causes_ns: Int64Array) -> dict[str, int]:
+    return {f"{cause.value}_ns": time for cause, time in zip(CAUSES, causes_ns.tolist(), strict=True) if time}
+
+
+def _distance(rows: Int64Array) -> int | None:
+    """The one distance between neighbours, None where there are several or none."""
+    distances = np.unique(np.diff(rows))
+    return int(distances[0]) if len(distances) == 1 else None
+
+
+def _trend(durations_ns: Int64Array) -> float | None:
+    if len(durations_ns) < FEWEST_FOR_TREND:
+        return None
+    third = len(durations_ns) // 3
+    return float(np.median(durations_ns[-third:]) / np.median(durations_ns[:third]) - 1)
+
+
+def _nearest_rank(values: Int64Array, share: float) -> int | None:
+    return int(np.sort(values)[int(np.ceil(share * len(values))) - 1]) if len(values) else None
+
+
+def _mean_time(parts_ns: Int64Array) -> PartTimes | None:
+    return PartTimes(*_shared_out(parts_ns)) if len(parts_ns) else None
+
+
+def _mean_causes(cut: _Cut, steady: Int64Array) -> IdleCauses | None:
+    if cut.causes_ns is None or not len(steady):
+        return None
+    return IdleCauses.of_times(dict(zip(CAUSES, _shared_out(cut.causes_ns[steady]), strict=True)))
+
+
+def _shared_out(times_ns: Int64Array) -> list[int]:
+    """The mean of each column in whole ns, such that they add up to the mean of the sum up to a ns."""
+    running = np.cumsum(times_ns.sum(axis=0)) // len(times_ns)
+    shares: list[int] = np.diff(np.concatenate([[0], running])).tolist()
+    return shares
+
+
+def _excluded(device: Device, cut: _Cut) -> Iterator[ExcludedSteps]:
+    for reason in Exclusion:
+        if count := sum(why is reason for why in cut.excluded):
+            yield ExcludedSteps(device.id, reason, count)

@@ -1,0 +1,96 @@
+"""How long the host waited for each device, and how much of that while the device idled: only that can be a cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar
+
+import numpy as np
+
+from nsysan.analysis.gpu_time import no_gpu_work
+from nsysan.analysis.registry import Analysis
+from nsysan.attribution.cuda_calls import CallKind
+from nsysan.attribution.host import Host
+from nsysan.attribution.job import Device, Job
+from nsysan.attribution.window import RECORD_HOST
+from nsysan.model.host_events import Synchronization as SynchronizationType
+from nsysan.model.results import ResultSet, Skipped
+from nsysan.timeline.intervals import Intervals, union
+
+_WAITS_OF_HOST = (SynchronizationType.EVENT, SynchronizationType.STREAM, SynchronizationType.CONTEXT)
+"""A stream that waits for an event makes no host thread wait."""
+
+
+class SynchronizationSource(str, Enum):
+    """Where the waits were recorded: as such, or as the calls that wait, which takes a little longer."""
+
+    SYNCHRONIZATION_ROWS = "synchronization_rows"
+    CUDA_CALLS = "cuda_calls"
+
+
+@dataclass(frozen=True, slots=True)
+class SynchronizationOfDevice:
+    """The waits of a device's process in the capture: their union over all its threads.
+
+    ``in_idle_ns`` of it passed while the device idled in its window. A process with several devices is told for each.
+    """
+
+    device: str
+    source: SynchronizationSource
+    count: int
+    total_ns: int
+    in_idle_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Synchronization:
+    """The waits of each device."""
+
+    id: ClassVar[str] = "synchronization"
+
+    synchronization: tuple[SynchronizationOfDevice, ...]
+
+
+def compute_synchronization(job: Job, _results: ResultSet) -> Synchronization | Skipped:
+    """The waits of the host for every device; skipped where neither waits nor calls were recorded."""
+    if not job.gpus:
+        return no_gpu_work(Synchronization.id, job)
+    found = tuple(entry for device in job.devices for entry in _of_device(job, device))
+    if not found:
+        recapture = RECORD_HOST.by({trace.profiler for trace in job.traces})
+        return Skipped(Synchronization.id, "the trace holds no CUDA calls", recapture)
+    return Synchronization(found)
+
+
+ANALYSIS = Analysis(Synchronization, compute_synchronization)
+
+
+def _of_device(job: Job, device: Device) -> Iterator[SynchronizationOfDevice]:
+    host = job.idle.threads[device.report].host
+    for source, waits in (
+        (SynchronizationSource.SYNCHRONIZATION_ROWS, _rows),
+        (SynchronizationSource.CUDA_CALLS, _calls),
+    ):
+        found = waits(host, device.global_pid)
+        if found is not None:
+            count, time = found
+            in_idle_ns = time.overlap_ns(device.occupancy.idle())
+            yield SynchronizationOfDevice(device.id, source, count, time.total_ns, in_idle_ns)
+            return
+
+
+def _rows(host: Host, global_pid: int) -> tuple[int, Intervals] | None:
+    table = host.trace.synchronizations
+    if table is None:
+        return None
+    waits = np.isin(table.sync_type, [int(kind) for kind in _WAITS_OF_HOST]) & (table.global_pid == global_pid)
+    return int(waits.sum()), union(table.start_ns[waits], table.end_ns[waits])
+
+
+def _calls(host: Host, global_pid: int) -> tuple[int, Intervals] | None:
+    if host.trace.runtime_calls is None:
+        return None
+    waits = (host.kinds == CallKind.SYNCHRONIZE) & (host.process_of_calls == global_pid)
+    return int(waits.sum()), union(host.calls.start_ns[waits], host.calls.end_ns[waits])

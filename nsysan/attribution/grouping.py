@@ -1,0 +1,39 @@
+"""Rows of a table by a key that they share, such as their thread, found without another look at the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.model.tables import Int64Array
+
+_NO_ROWS = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowsByKey:
+    """The rows of each key in order of time: those of ``keys[i]`` are ``rows[bounds[i]:bounds[i + 1]]``."""
+
+    keys: Int64Array
+    bounds: Int64Array
+    rows: Int64Array
+
+    def of(self, key: int) -> Int64Array:
+        """The rows of one key, none where nothing has it."""
+        place = int(np.searchsorted(self.keys, key))
+        if place == len(self.keys) or self.keys[place] != key:
+            return _NO_ROWS
+        return self.rows[self.bounds[place] : self.bounds[place + 1]]
+
+    def groups(self) -> Iterator[tuple[int, Int64Array]]:
+        """Each key with its rows."""
+        yield from zip(self.keys.tolist(), np.split(self.rows, self.bounds[1:-1]), strict=False)
+
+
+def rows_by_key(keys: Int64Array, times_ns: Int64Array) -> RowsByKey:
+    """The rows grouped by key, each group in order of time."""
+    rows = np.lexsort((times_ns, keys))
+    unique, heads = np.unique(keys[rows], return_index=True)
+    return RowsByKey(unique, np.append(heads, len(rows)), rows)

@@ -1,0 +1,138 @@
+"""What the host of one report did, in the order of its threads: calls, ranges, waits, and which work they launched."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+import numpy as np
+
+from nsysan.attribution.cuda_calls import CallKind, call_kinds
+from nsysan.attribution.grouping import RowsByKey, rows_by_key
+from nsysan.attribution.idle.call_causes import call_causes
+from nsysan.attribution.idle.range_causes import causes_of_groups
+from nsysan.attribution.launch import NO_CALL, Launches, join_launches
+from nsysan.attribution.range_names import NameGroups, name_groups
+from nsysan.attribution.sound_records import without_damaged
+from nsysan.model.host_events import STACKED
+from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges, RuntimeCalls
+from nsysan.model.trace import PROCESS_BITS, Trace
+
+_NOTHING = np.empty(0, np.int64)
+_PROFILER_CALL = re.compile(r"cu(da)?Profiler(Start|Stop)")
+
+
+class Host:
+    """The host's side of one trace, as far as its times can be; each part is worked out when first asked for."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = without_damaged(trace)
+
+    @cached_property
+    def calls(self) -> RuntimeCalls:
+        """The CUDA calls, none where they were not recorded."""
+        return self.trace.runtime_calls or RuntimeCalls(*[_NOTHING] * 6)
+
+    @cached_property
+    def launches(self) -> Launches:
+        """The call behind each record of GPU work."""
+        return join_launches(self.trace)
+
+    @cached_property
+    def kinds(self) -> Int64Array:
+        """The ``CallKind`` of each call."""
+        return call_kinds(self.trace)
+
+    @cached_property
+    def profiler_calls(self) -> Int64Array:
+        """The calls that started or stopped the profiler."""
+        name_ids, name_of = np.unique(self.calls.name_id, return_inverse=True)
+        named = [_PROFILER_CALL.match(self.trace.text(name_id)) is not None for name_id in name_ids.tolist()]
+        return np.flatnonzero(np.array(named, np.bool_)[name_of])
+
+    @cached_property
+    def process_of_calls(self) -> Int64Array:
+        """The global pid of each call."""
+        return self.calls.global_tid & PROCESS_BITS
+
+    @cached_property
+    def calls_by_thread(self) -> RowsByKey:
+        """The calls of each thread in order of begin."""
+        return rows_by_key(self.calls.global_tid, self.calls.start_ns)
+
+    @cached_property
+    def launching(self) -> BoolArray:
+        """Which calls launched something."""
+        launched = np.zeros(len(self.calls), np.bool_)
+        for rows in self.launches.rows.values():
+            launched[rows[rows != NO_CALL]] = True
+        return launched
+
+    @cached_property
+    def first_launches(self) -> BoolArray:
+        """Which kernels are the first of their function on their process' device, in order of launch."""
+        kernels = self.trace.kernels
+        if kernels is None or not len(kernels):
+            return np.empty(0, np.bool_)
+        rows = self.launches.rows["kernels"]
+        launched_ns = np.where(rows == NO_CALL, kernels.start_ns, self._call_starts_ns[rows])
+        order = np.lexsort((kernels.start_ns, launched_ns, kernels.name_id, kernels.device_id, kernels.global_pid))
+        is_first = np.ones(len(kernels), np.bool_)
+        same = [
+            column[order][1:] == column[order][:-1]
+            for column in (kernels.name_id, kernels.device_id, kernels.global_pid)
+        ]
+        is_first[order[1:]] = ~(same[0] & same[1] & same[2])
+        return is_first
+
+    @cached_property
+    def call_causes(self) -> Int64Array:
+        """The cause code of each call, as far as its name and length tell one."""
+        launches_first = np.zeros(len(self.calls), np.bool_)
+        if self.trace.kernels is not None:
+            rows = self.launches.rows["kernels"][self.first_launches]
+            launches_first[rows[rows != NO_CALL]] = True
+        return call_causes(self.calls, self.kinds, self.calls_by_thread, launches_first)
+
+    @cached_property
+    def ranges(self) -> NvtxRanges:
+        """The NVTX ranges, none where they were not recorded."""
+        return self.trace.nvtx_ranges or NvtxRanges(*[_NOTHING] * 7)
+
+    @cached_property
+    def range_ends_ns(self) -> Int64Array:
+        """The end of each range; one that was still open ends with the trace."""
+        ranges = self.ranges
+        latest_ns = max(int(ranges.start_ns.max(initial=0)), int(ranges.end_ns.max(initial=0)))
+        latest_ns = max(latest_ns, int(self.calls.end_ns.max(initial=0)), self.trace.capture_ns or 0)
+        return np.where(ranges.end_ns == ABSENT, latest_ns, ranges.end_ns)
+
+    @cached_property
+    def stacked_by_thread(self) -> RowsByKey:
+        """The push/pop ranges of each thread in order of begin; what may end anywhere is in none."""
+        rows = np.flatnonzero(np.isin(self.ranges.event_type, STACKED))
+        grouped = rows_by_key(self.ranges.global_tid[rows], self.ranges.start_ns[rows])
+        return RowsByKey(grouped.keys, grouped.bounds, rows[grouped.rows])
+
+    @cached_property
+    def range_groups(self) -> NameGroups:
+        """The ranges by the name that they share."""
+        return name_groups(self.trace, self.ranges.name_id)
+
+    @cached_property
+    def range_causes(self) -> Int64Array:
+        """The cause code of each range, as far as its name tells one."""
+        causes = causes_of_groups(self.range_groups)
+        return causes[self.range_groups.of_row]
+
+    @cached_property
+    def loads_by_process(self) -> RowsByKey:
+        """The calls that load code, of each process."""
+        rows = np.flatnonzero(self.kinds == CallKind.LOAD)
+        grouped = rows_by_key(self.process_of_calls[rows], self.calls.start_ns[rows])
+        return RowsByKey(grouped.keys, grouped.bounds, rows[grouped.rows])
+
+    @property
+    def _call_starts_ns(self) -> Int64Array:
+        # a row of NO_CALL reads the last one, which is then not used
+        return self.calls.start_ns if len(self.calls) else np.zeros(1, np.int64)

@@ -1,0 +1,32 @@
+"""Stretches of idle time, each with one cause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.model.tables import Int64Array, Table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IdlePieces(Table):
+    """Pieces of gaps: ``gap`` is the gap's index, ``cause`` a cause code, ``global_tid`` the thread that explains it.
+
+    The thread is ``ABSENT`` where none does.
+    """
+
+    start_ns: Int64Array
+    end_ns: Int64Array
+    gap: Int64Array
+    cause: Int64Array
+    global_tid: Int64Array
+
+    def solid(self) -> IdlePieces:
+        """The pieces that take any time."""
+        return self.take(np.flatnonzero(self.end_ns > self.start_ns))
+
+    def clipped(self, start_ns: int, end_ns: int) -> IdlePieces:
+        """What of the pieces lies in ``[start, end)``."""
+        starts_ns, ends_ns = self.start_ns.clip(start_ns, end_ns), self.end_ns.clip(start_ns, end_ns)
+        return IdlePieces(**{**self.columns(), "start_ns": starts_ns, "end_ns": ends_ns}).solid()

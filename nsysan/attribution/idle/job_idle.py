@@ -1,0 +1,50 @@
+"""Why each GPU and device of a job was idle, worked out once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from nsysan.attribution.activities import Activities
+from nsysan.attribution.clocks import Clock
+from nsysan.attribution.idle.host_thread import HostThreads
+from nsysan.attribution.idle.pieces import IdleTime, attribute_idle
+from nsysan.timeline.intervals import Intervals
+
+if TYPE_CHECKING:
+    from nsysan.attribution.job import Device, Gpu
+
+
+class JobIdle:
+    """The idle time of GPUs and devices by cause, kept once it is asked for; None where no calls were recorded."""
+
+    def __init__(self, threads: Sequence[HostThreads], clocks: Sequence[Clock]) -> None:
+        self.threads = tuple(threads)
+        self._clocks = tuple(clocks)
+        self._found: dict[str, IdleTime | None] = {}
+
+    def of_gpu(self, gpu: Gpu) -> IdleTime | None:
+        """The idle time of the GPU's window, on the GPU's clock."""
+        if len(gpu.devices) == 1:
+            return self.of_device(gpu.devices[0])
+        if gpu.id not in self._found:
+            first = gpu.devices[0].report
+            self._found[gpu.id] = self._attribute(gpu.activities, gpu.occupancy.idle(), first)
+        return self._found[gpu.id]
+
+    def of_device(self, device: Device) -> IdleTime | None:
+        """The idle time of the device's window, on its report's clock."""
+        if device.id not in self._found:
+            gaps = device.occupancy.idle()
+            self._found[device.id] = self._attribute(device.activities, gaps, device.report)
+        return self._found[device.id]
+
+    def _attribute(self, activities: Activities, gaps: Intervals, clock_of: int) -> IdleTime | None:
+        reports = sorted(set(activities.report.tolist()))
+        if not any(len(self.threads[report].host.calls) for report in reports):
+            return None
+        shifts_ns = {report: self._clocks[report].shift_to(self._clocks[clock_of]) for report in reports}
+        found = attribute_idle(activities, gaps, {report: self.threads[report] for report in reports}, shifts_ns)
+        for report in reports:
+            self.threads[report].forget()
+        return found

@@ -1,0 +1,84 @@
+"""The idle time of a GPU in pieces of one cause each: the rules in their order, over all gaps at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.attribution.activities import Activities
+from nsysan.attribution.host import Host
+from nsysan.attribution.idle.after_call import pieces_after
+from nsysan.attribution.idle.before_call import pieces_before
+from nsysan.attribution.idle.codes import CAUSES, code_of
+from nsysan.attribution.idle.gaps import EndedGaps, LaunchedWork, ended_gaps
+from nsysan.attribution.idle.host_thread import HostThreads
+from nsysan.attribution.idle.idle_pieces import IdlePieces
+from nsysan.attribution.idle.inside_call import pieces_inside
+from nsysan.attribution.launch import NO_CALL
+from nsysan.model.idle import Cause, IdleCauses
+from nsysan.model.tables import ABSENT
+from nsysan.timeline.intervals import Intervals
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IdleTime:
+    """Why a GPU was idle: its gaps with what ended them, and the pieces that tile them, in order of time."""
+
+    gaps: EndedGaps
+    pieces: IdlePieces
+
+    def causes(self) -> IdleCauses:
+        """The time per cause; the causes add up to the idle time."""
+        return causes_of(self.pieces)
+
+    def pieces_of_gap(self, gap: int) -> IdlePieces:
+        """The pieces of one gap, which lie side by side."""
+        gaps = self.pieces.gap
+        return self.pieces.take(np.arange(np.searchsorted(gaps, gap), np.searchsorted(gaps, gap, side="right")))
+
+    def causes_of_gap(self, gap: int) -> dict[Cause, int]:
+        """The time of one gap per cause."""
+        causes = causes_of(self.pieces_of_gap(gap))
+        return {cause: causes.of(cause) for cause in Cause}
+
+
+def causes_of(pieces: IdlePieces) -> IdleCauses:
+    """The time of the pieces per cause."""
+    times_ns = np.zeros(len(CAUSES), np.int64)
+    np.add.at(times_ns, pieces.cause, pieces.end_ns - pieces.start_ns)
+    return IdleCauses.of_times(dict(zip(CAUSES, times_ns.tolist(), strict=True)))
+
+
+def attribute_idle(
+    activities: Activities, gaps: Intervals, threads: Mapping[int, HostThreads], shifts_ns: Mapping[int, int]
+) -> IdleTime:
+    """The idle time of a GPU by cause.
+
+    ``threads`` are those of each report with work on the GPU. ``activities`` and ``gaps`` are on the GPU's clock, on
+    which ``shifts_ns`` puts the times of each report when added to them.
+    """
+    hosts: dict[int, Host] = {report: found.host for report, found in threads.items()}
+    ended = ended_gaps(LaunchedWork.of(activities, hosts), gaps, hosts, shifts_ns)
+    report_of = np.where(ended.activity < 0, ABSENT, activities.report[np.maximum(ended.activity, 0)])
+    called = ended.call != NO_CALL
+    pieces = [_uncalled(ended.take(~called))]
+    for report, of_report in threads.items():
+        chosen = ended.take(called & (report_of == report))
+        pieces += [rule(chosen, of_report) for rule in (pieces_before, pieces_inside, pieces_after)]
+    return IdleTime(ended, _on_gpu_clock(IdlePieces.concatenate(pieces), ended))
+
+
+def _uncalled(gaps: EndedGaps) -> IdlePieces:
+    """Gaps that no known call ended: the driver itself moved unified memory, else nothing is known."""
+    cause = np.where(gaps.is_unified_copy == 1, code_of(Cause.UNIFIED_MEMORY), code_of(Cause.UNKNOWN))
+    return IdlePieces(gaps.start_ns, gaps.end_ns, gaps.gap, cause, np.full(len(gaps), ABSENT))
+
+
+def _on_gpu_clock(pieces: IdlePieces, gaps: EndedGaps) -> IdlePieces:
+    """The pieces in order of time."""
+    shift_ns = gaps.shift_ns[pieces.gap]
+    times = {"start_ns": pieces.start_ns + shift_ns, "end_ns": pieces.end_ns + shift_ns}
+    moved = IdlePieces(**{**pieces.columns(), **times})
+    return moved.take(np.argsort(moved.start_ns, kind="stable"))

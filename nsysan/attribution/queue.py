@@ -1,0 +1,66 @@
+"""How far the host was ahead of a device: what waited there when a call began, and how long work waited."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.attribution.activities import Activities
+from nsysan.attribution.host import Host
+from nsysan.attribution.launch import NO_CALL
+from nsysan.model.tables import ABSENT, Int64Array, Table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaunchedCalls(Table):
+    """One row a call that launched work on the device, in order of begin.
+
+    ``latency_ns`` is from the call's begin to that of the first of its work, ``queue_ns`` from the call's end to there,
+    ``ABSENT`` where the work began earlier. ``depth`` counts the device's activities launched by earlier calls that had
+    not ended when this one began.
+    """
+
+    call: Int64Array
+    work_count: Int64Array
+    latency_ns: Int64Array
+    queue_ns: Int64Array
+    depth: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeviceLaunches:
+    """The launching calls of a device. An impossible pair is work that began before its call, and is in no row."""
+
+    calls: LaunchedCalls
+    without_call_count: int
+    impossible_pair_count: int
+
+
+def device_launches(activities: Activities, host: Host) -> DeviceLaunches:
+    """The launches on one device; ``activities`` are all of its process and in order of begin."""
+    rows = host.launches.of(activities)
+    called = np.flatnonzero(rows != NO_CALL)
+    impossible = host.calls.start_ns[rows[called]] > activities.start_ns[called]
+    sound = called[~impossible]
+    # the first of each call's work comes first, as activities are in order of begin
+    call, first, work_count = np.unique(rows[sound], return_index=True, return_counts=True)
+    order = np.argsort(host.calls.start_ns[call], kind="stable")
+    call, first, work_count = call[order], sound[first[order]], work_count[order]
+    call_ns, start_ns = host.calls.start_ns[call], activities.start_ns[first]
+    queue_ns = start_ns - host.calls.end_ns[call]
+    calls = LaunchedCalls(
+        call=call,
+        work_count=work_count,
+        latency_ns=start_ns - call_ns,
+        queue_ns=np.where(queue_ns < 0, ABSENT, queue_ns),
+        depth=_depth(call_ns, work_count, activities.end_ns[sound]),
+    )
+    return DeviceLaunches(calls, len(activities) - len(called), int(impossible.sum()))
+
+
+def _depth(call_ns: Int64Array, work_count: Int64Array, end_ns: Int64Array) -> Int64Array:
+    """Launched before each call less ended by then; what has ended was launched before."""
+    launched = np.concatenate([[0], np.cumsum(work_count)])[np.searchsorted(call_ns, call_ns)]
+    depth: Int64Array = launched - np.searchsorted(np.sort(end_ns), call_ns, side="right")
+    return depth

@@ -1,0 +1,77 @@
+"""How long each NVTX range took on its CPU thread, and how much GPU time the calls inside it launched.
+
+A range holds the calls that begin inside it on its own thread: an index span over the thread's calls, whose GPU time is
+a difference of prefix sums. That is right for the innermost range and every one around it, however ranges overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.attribution.grouping import rows_by_key
+from nsysan.attribution.host import Host
+from nsysan.attribution.launched_time import LaunchedTime
+from nsysan.model.tables import Int64Array, Table
+from nsysan.timeline.labelling import NOBODY, innermost, parents_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RangeTimes(Table):
+    """Push/pop ranges of one report. ``row`` is the range's, ``parent`` the place in this table of the range around it.
+
+    Nesting is of one thread and domain. Times are cut at the bounds that were asked for. Self is what no range inside
+    has. ``first_call`` and ``last_call`` bound the span of calls, as places in order of thread and begin.
+    """
+
+    row: Int64Array
+    parent: Int64Array
+    start_ns: Int64Array
+    end_ns: Int64Array
+    cpu_self_ns: Int64Array
+    first_call: Int64Array
+    last_call: Int64Array
+    gpu_self_ns: Int64Array
+
+
+def range_times(host: Host, launched: LaunchedTime, bounds_ns: tuple[int, int]) -> RangeTimes:
+    """The times of every push/pop range of the host, thread by thread; nothing of a range outside the bounds counts."""
+    tables = [
+        _of_nest(host, launched, rows, bounds_ns)
+        for thread in host.stacked_by_thread.keys.tolist()
+        for rows in _by_domain(host, host.stacked_by_thread.of(thread))
+    ]
+    offsets = np.cumsum([0, *(len(table) for table in tables)])
+    joined = RangeTimes.concatenate(tables)
+    shift = np.repeat(offsets[:-1], [len(table) for table in tables]) if tables else offsets[:0]
+    parent = np.where(joined.parent == NOBODY, NOBODY, joined.parent + shift)
+    return RangeTimes(**{**joined.columns(), "parent": parent})
+
+
+def _by_domain(host: Host, rows: Int64Array) -> Iterator[Int64Array]:
+    grouped = rows_by_key(host.ranges.domain_id[rows], host.ranges.start_ns[rows])
+    yield from (rows[places] for _, places in grouped.groups())
+
+
+def _of_nest(host: Host, launched: LaunchedTime, rows: Int64Array, bounds_ns: tuple[int, int]) -> RangeTimes:
+    start_ns, end_ns = host.ranges.start_ns[rows], host.range_ends_ns[rows]
+    labelling = innermost(start_ns, end_ns)
+    first, calls = launched.of_thread(int(host.ranges.global_tid[rows[0]]))
+    clipped_start_ns, clipped_end_ns = start_ns.clip(*bounds_ns), np.maximum(end_ns, start_ns).clip(*bounds_ns)
+    cpu_self_ns, gpu_self_ns = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
+    held = np.diff(labelling.bounds_ns.clip(*bounds_ns), append=bounds_ns[1]) * (labelling.labels != NOBODY)
+    np.add.at(cpu_self_ns, np.maximum(labelling.labels, 0), held)
+    holder = labelling.at(calls.start_ns)
+    np.add.at(gpu_self_ns, holder[holder != NOBODY], calls.gpu_ns[holder != NOBODY])
+    return RangeTimes(
+        row=rows,
+        parent=parents_of(start_ns, end_ns),
+        start_ns=clipped_start_ns,
+        end_ns=clipped_end_ns,
+        cpu_self_ns=cpu_self_ns,
+        first_call=first + np.searchsorted(calls.start_ns, start_ns),
+        last_call=first + np.searchsorted(calls.start_ns, np.maximum(end_ns, start_ns)),
+        gpu_self_ns=gpu_self_ns,
+    )

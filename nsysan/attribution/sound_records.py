@@ -1,0 +1,60 @@
+"""Host records whose times can be: damaged ones would hold a thread up for years."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from nsysan.model.run import Note
+from nsysan.model.tables import ABSENT, BoolArray, Table
+from nsysan.model.text import display_text
+from nsysan.model.trace import IMPOSSIBLE_NS, Trace
+from nsysan.model.units import counted
+
+HOST_TABLES = (
+    "runtime_calls",
+    "nvtx_ranges",
+    "nvtx_marks",
+    "profiler_overheads",
+    "synchronizations",
+    "os_calls",
+    "scheduling_events",
+)
+"""The fields of a Trace that hold what the host did."""
+
+
+def without_damaged(trace: Trace) -> Trace:
+    """The trace without host records that end before they begin or lie over ten days from session start."""
+    sound: dict[str, Any] = {}
+    for name, table, kept in _host_tables(trace):
+        if not kept.all():
+            sound[name] = table.take(np.flatnonzero(kept))
+    return replace(trace, **sound) if sound else trace
+
+
+def damage_notes(trace: Trace) -> Iterator[Note]:
+    """What was left out of each table for its times."""
+    for name, _, kept in _host_tables(trace):
+        if left_out := int((~kept).sum()):
+            rows = f"{counted(left_out, 'record')} of {name.replace('_', ' ')} in {display_text(trace.name)}"
+            yield Note("damaged_host_records", f"Left out for impossible times: {rows}.")
+
+
+def _host_tables(trace: Trace) -> Iterator[tuple[str, Table, BoolArray]]:
+    for name in HOST_TABLES:
+        table: Table | None = getattr(trace, name)
+        if table is not None:
+            yield name, table, _is_sound(table)
+
+
+def _is_sound(table: Table) -> BoolArray:
+    columns = table.columns()
+    start_ns = columns["start_ns"]
+    # moments have no end, and a range that was still open has none either
+    end_ns = columns.get("end_ns", start_ns)
+    end_ns = np.where(end_ns == ABSENT, start_ns, end_ns)
+    sound: BoolArray = (start_ns >= -IMPOSSIBLE_NS) & (end_ns <= IMPOSSIBLE_NS) & (end_ns >= start_ns)
+    return sound

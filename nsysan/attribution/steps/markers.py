@@ -1,0 +1,182 @@
+"""Which NVTX ranges mark the training steps of a process: those the user names, or those that number iterations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.attribution.grouping import rows_by_key
+from nsysan.attribution.host import Host
+from nsysan.attribution.range_names import NameGroups, group_name, numbers_in
+from nsysan.model.errors import UsageError
+from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges
+from nsysan.model.trace import PROCESS_BITS, Trace
+
+FEWEST_MARKERS = 2
+"""One marker has no next one to end its step."""
+
+_LIBRARY_DOMAIN = re.compile(
+    r"nccl|cccl|cub$|thrust|cu(blas|dnn|sparse|solver|fft|rand|tensor|file|graph)|tensorrt|npp|nvjpeg|nvshmem|ucx|mpi",
+    re.IGNORECASE,
+)
+_LIBRARY_NAME = re.compile(r"(cub|thrust|nccl|cudnn|cublas)\w*(::|[A-Z_])|aten::|autograd::", re.ASCII)
+_ITERATION = re.compile(r"(?<!micro)(?<!micro[ _-])(step|iter(ation)?|batch|update)(?![a-z])", re.IGNORECASE)
+_SPELLINGS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r".*\brun_training_batch$",  # Lightning, and NeMo on top of it
+        r"(.*[.\]])?(train|training)_step$",  # Megatron, Lightning, the Trainer of Transformers, JAX
+        r"XlaModule:.*hlo_module=\w*train_?step\w*.*",  # JAX
+        r"DeepSpeedEngine\.step$",
+        r"Optimizer\.step#.*",  # PyTorch itself, as emit_nvtx records it whatever the framework
+    )
+)
+_NUMBERED, _SPELT = 0, 1
+_PLAIN_NUMBER = re.compile(r"[A-Za-z_]+[ #:=_-]{0,2}\*")
+_PART = re.compile(
+    r"layer|block|module|stage|head|expert|rank|gpu|chunk|bucket|worker|micro|epoch|group|shard|tile|part",
+    re.IGNORECASE,
+)
+"""What programs number besides iterations."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Markers:
+    """The markers of one process in order of begin, none inside another; ``name`` is what they share."""
+
+    name: str
+    start_ns: Int64Array
+    end_ns: Int64Array
+    name_id: Int64Array
+
+
+def named_markers(host: Host, spelling: str) -> dict[int, Markers]:
+    """The markers that the user names, by global pid: a range's text, the name ranges share, or an expression.
+
+    Raises UsageError where the spelling is none of these.
+    """
+    chosen = _usable(host) & np.isin(host.ranges.name_id, _matching_ids(host.trace, host.ranges, spelling))
+    processes = host.ranges.global_tid & PROCESS_BITS
+    found = {
+        process: _markers(host, np.flatnonzero(chosen & (processes == process)), spelling)
+        for process in np.unique(processes[chosen]).tolist()
+    }
+    return {process: markers for process, markers in found.items() if len(markers.start_ns) >= FEWEST_MARKERS}
+
+
+def found_markers(host: Host) -> dict[int, Markers]:
+    """The markers that each process writes by itself, by global pid; a process that writes none is left out."""
+    usable = np.flatnonzero(_usable(host) & ~_of_library(host))
+    by_group = rows_by_key(host.range_groups.of_row[usable], host.ranges.start_ns[usable])
+    best: dict[int, tuple[tuple[int, int], str, Int64Array]] = {}
+    for group, name, rank in _candidates(host.range_groups):
+        for rows in _by_thread(host, usable[by_group.of(group)]):
+            if len(rows) < FEWEST_MARKERS or not (_is_spelt(rank) or _numbers_iterations(host, rows)):
+                continue
+            process = int(host.ranges.global_tid[rows[0]]) & PROCESS_BITS
+            # the longest are at the top of the loop
+            time_ns = int((host.range_ends_ns[rows] - host.ranges.start_ns[rows]).sum())
+            best[process] = min(best.get(process, ((rank, 1), name, rows)), ((rank, -time_ns), name, rows), key=_order)
+    return {process: _markers(host, rows, name) for process, (_, name, rows) in best.items()}
+
+
+def _order(candidate: tuple[tuple[int, int], str, Int64Array]) -> tuple[tuple[int, int], str]:
+    return candidate[:2]
+
+
+def _candidates(groups: NameGroups) -> Iterator[tuple[int, str, int]]:
+    """Groups of ranges that may mark steps by their name, and with which rank."""
+    for group, name in enumerate(groups.names):
+        rank = _rank(name)
+        if rank is not None:
+            yield group, name, rank
+
+
+def _rank(name: str) -> int | None:
+    """How likely a name marks steps, the smaller the likelier; None where it does not."""
+    spelling = next((place for place, pattern in enumerate(_SPELLINGS) if pattern.fullmatch(name)), None)
+    if spelling is not None:
+        return _SPELT + spelling
+    if "*" not in name or _LIBRARY_NAME.match(name):
+        return None
+    if _ITERATION.search(name):
+        return _NUMBERED
+    return _SPELT + len(_SPELLINGS) if _PLAIN_NUMBER.fullmatch(name) and not _PART.search(name) else None
+
+
+def _is_spelt(rank: int) -> bool:
+    return _SPELT <= rank < _SPELT + len(_SPELLINGS)
+
+
+def _numbers_iterations(host: Host, rows: Int64Array) -> bool:
+    """Whether the texts count up and the ranges hold most of what their process launches meanwhile.
+
+    The last number of a text counts, and grows by one from most ranges to the next: a new epoch may begin anew.
+    """
+    numbers = [numbers_in(host.trace.text(name_id))[-1:] for name_id in host.ranges.name_id[rows].tolist()]
+    if not all(numbers):
+        return False
+    steps = np.diff([number for (number,) in numbers])
+    return bool(2 * (steps == 1).sum() > len(steps)) and _holds_most_launches(host, rows)
+
+
+def _holds_most_launches(host: Host, rows: Int64Array) -> bool:
+    process = host.ranges.global_tid[rows[0]] & PROCESS_BITS
+    launches_ns = np.sort(host.calls.start_ns[host.launching & (host.process_of_calls == process)])
+    start_ns, end_ns = host.ranges.start_ns[rows], host.range_ends_ns[rows]
+    inside = np.searchsorted(launches_ns, end_ns) - np.searchsorted(launches_ns, start_ns)
+    meanwhile = np.searchsorted(launches_ns, end_ns.max()) - np.searchsorted(launches_ns, start_ns.min())
+    return bool(2 * inside.sum() > meanwhile)
+
+
+def _by_thread(host: Host, rows: Int64Array) -> Iterator[Int64Array]:
+    """The rows of each thread in order of begin."""
+    ordered = rows[np.lexsort((host.ranges.start_ns[rows], host.ranges.global_tid[rows]))]
+    threads = host.ranges.global_tid[ordered]
+    yield from np.split(ordered, np.flatnonzero(np.diff(threads)) + 1) if len(ordered) else ()
+
+
+def _markers(host: Host, rows: Int64Array, name: str) -> Markers:
+    """The ranges as markers; one that begins before an earlier one has ended is part of that."""
+    rows = rows[np.argsort(host.ranges.start_ns[rows], kind="stable")]
+    start_ns, end_ns = host.ranges.start_ns[rows], host.range_ends_ns[rows]
+    ended_ns = np.concatenate([start_ns[:1], np.maximum.accumulate(end_ns)[:-1]])
+    outer = start_ns >= ended_ns
+    return Markers(name, start_ns[outer], end_ns[outer], host.ranges.name_id[rows][outer])
+
+
+def _usable(host: Host) -> BoolArray:
+    """Ranges that the capture holds whole: one cut off is no step."""
+    ranges = host.ranges
+    whole: BoolArray = (ranges.start_ns >= 0) & (ranges.end_ns != ABSENT) & (ranges.end_ns > ranges.start_ns)
+    return whole
+
+
+def _of_library(host: Host) -> BoolArray:
+    """Which ranges a library wrote: those of a domain that is called after it."""
+    processes, process_of = np.unique(host.ranges.global_tid & PROCESS_BITS, return_inverse=True)
+    domains, domain_of = np.unique(host.ranges.domain_id, return_inverse=True)
+    pairs, pair_of = np.unique(process_of * len(domains) + domain_of, return_inverse=True)
+    names = (
+        host.trace.nvtx_domains.get((int(processes[pair // len(domains)]), int(domains[pair % len(domains)])), "")
+        for pair in pairs.tolist()
+    )
+    return np.array([_LIBRARY_DOMAIN.match(name) is not None for name in names], np.bool_)[pair_of]
+
+
+def _matching_ids(trace: Trace, ranges: NvtxRanges, spelling: str) -> list[int]:
+    texts = {name_id: trace.text(name_id) for name_id in np.unique(ranges.name_id).tolist()}
+    for is_meant in (lambda text: text == spelling, lambda text: group_name(text) == spelling):
+        if found := [name_id for name_id, text in texts.items() if is_meant(text)]:
+            return found
+    try:
+        expression = re.compile(spelling)
+    except re.error as error:
+        raise UsageError(
+            f"No range is called as --marker says, and as an expression it is wrong: {error}.",
+            "Give the text of a range, or an expression that its whole text matches.",
+        ) from error
+    return [name_id for name_id, text in texts.items() if expression.fullmatch(text)]

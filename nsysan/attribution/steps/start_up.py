@@ -1,0 +1,35 @@
+"""When the start-up of a device ends."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nsysan.attribution.activities import SOURCES, Activities
+from nsysan.attribution.steps.exclusion import Exclusion
+from nsysan.attribution.steps.tiles import DeviceSteps
+from nsysan.model.trace import Trace
+
+SIGNIFICANT_FRAC = 0.01
+"""A function with so much of the kernel time belongs to what is repeated."""
+
+
+def start_up_end(steps: DeviceSteps, excluded: list[Exclusion | None]) -> int:
+    """Where the first step begins that is no warm-up; the end of the last closed step where all of them are."""
+    warm = next((place for place, why in enumerate(excluded) if why is not Exclusion.WARM_UP), len(steps))
+    return int(steps.bounds_ns[warm])
+
+
+def start_up_end_without_steps(activities: Activities, trace: Trace) -> int | None:
+    """Where every kernel function that holds 1 % of the kernel time has run once; None where no kernel ran."""
+    kernels = trace.kernels
+    rows = activities.row[activities.source == SOURCES.index("kernels")]
+    if kernels is None or not len(rows):
+        return None
+    name_ids, name_of = np.unique(kernels.name_id[rows], return_inverse=True)
+    times_ns = np.bincount(name_of, weights=(kernels.end_ns - kernels.start_ns)[rows])
+    first_end_ns = np.full(len(name_ids), np.iinfo(np.int64).max)
+    first_start_ns = first_end_ns.copy()
+    np.minimum.at(first_start_ns, name_of, kernels.start_ns[rows])
+    is_first = kernels.start_ns[rows] == first_start_ns[name_of]
+    np.minimum.at(first_end_ns, name_of[is_first], kernels.end_ns[rows][is_first])
+    return int(first_end_ns[times_ns >= SIGNIFICANT_FRAC * times_ns.sum()].max())

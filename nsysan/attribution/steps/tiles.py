@@ -1,0 +1,142 @@
+"""Steps on a device: they tile its time from the first kernel of one step to the first of the next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.attribution.activities import SOURCES, Activities
+from nsysan.attribution.host import Host
+from nsysan.attribution.kernel_class import classify
+from nsysan.attribution.launch import NO_CALL
+from nsysan.attribution.steps.markers import Markers
+from nsysan.model.kernels import KernelClass
+from nsysan.model.partition import Activity
+from nsysan.model.tables import Int64Array, Kernels
+from nsysan.model.trace import Trace
+from nsysan.timeline.labelling import NOBODY, Labelling
+
+_FEWEST_BURSTS = 3
+_SIMILAR = 0.05
+_SEPARATING = frozenset({KernelClass.GEMM, KernelClass.ATTENTION, KernelClass.CONVOLUTION})
+"""Kernels of forward and backward: an optimizer runs none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeviceSteps:
+    """The closed steps of a device, which leave no time between them.
+
+    Step ``i`` is ``[bounds_ns[i], bounds_ns[i + 1])``; the last bound is where the open step begins. ``name_id`` is of
+    each step's marker, empty where none marks them.
+    """
+
+    bounds_ns: Int64Array
+    name_id: Int64Array
+
+    def __len__(self) -> int:
+        return len(self.bounds_ns) - 1
+
+    @property
+    def durations_ns(self) -> Int64Array:
+        """The length of each step."""
+        return np.diff(self.bounds_ns)
+
+    def labelling(self) -> Labelling:
+        """The number of the step at each moment."""
+        return Labelling(self.bounds_ns, np.append(np.arange(len(self)), NOBODY))
+
+    def inside(self, start_ns: int, end_ns: int) -> DeviceSteps | None:
+        """The steps that lie wholly in a window, None where there is none."""
+        kept = np.flatnonzero((self.bounds_ns >= start_ns) & (self.bounds_ns <= end_ns))
+        if len(kept) <= 1:
+            return None
+        names = self.name_id[kept[:-1]] if len(self.name_id) else self.name_id
+        return DeviceSteps(self.bounds_ns[kept], names)
+
+
+def marked_steps(activities: Activities, host: Host, markers: Markers) -> DeviceSteps | None:
+    """The steps between markers, None where fewer than two markers have a kernel.
+
+    Step k begins with the first kernel on the main compute stream whose call begins inside marker k, on any thread. A
+    marker without such a kernel belongs to the step before.
+    """
+    kernels, rows = _on_main_stream(activities, host.trace)
+    calls = host.launches.rows["kernels"][rows] if len(rows) else rows
+    called = calls != NO_CALL
+    call_ns, start_ns = host.calls.start_ns[calls[called]], kernels.start_ns[called]
+    order = np.argsort(call_ns, kind="stable")
+    call_ns, start_ns = call_ns[order], start_ns[order]
+    first = np.searchsorted(call_ns, markers.start_ns)
+    has_kernel = first < np.searchsorted(call_ns, markers.end_ns)
+    return _steps(start_ns[first[has_kernel]], markers.name_id[has_kernel])
+
+
+def heuristic_steps(activities: Activities, trace: Trace) -> DeviceSteps | None:
+    """The steps of a periodic sequence of kernels, None where there is no such period.
+
+    A period holds one burst of optimizer kernels, and the next step begins with the first kernel after it. Bursts are
+    apart where forward or backward kernels ran in between. At least three bursts, and as many kernels in most periods,
+    up to 5 %.
+    """
+    kernels, rows = _on_main_stream(activities, trace)
+    if not len(rows):
+        return None
+    order = np.argsort(kernels.start_ns, kind="stable")
+    kernels = kernels.take(order)
+    name_ids, name_of = np.unique(kernels.name_id, return_inverse=True)
+    classes = [classify(trace.text(name_id)).kernel_class for name_id in name_ids.tolist()]
+    is_optimizer = np.array([found is KernelClass.OPTIMIZER for found in classes])[name_of]
+    separates = np.array([found in _SEPARATING for found in classes])[name_of]
+    after_burst = _burst_ends(is_optimizer, separates)
+    if len(after_burst) < _FEWEST_BURSTS or not _is_periodic(np.diff(after_burst)):
+        return None
+    return _steps(kernels.start_ns[after_burst], np.empty(0, np.int64))
+
+
+def _burst_ends(is_optimizer: np.ndarray, separates: np.ndarray) -> Int64Array:
+    """The position after each burst, where there is a kernel after it."""
+    optimizers = np.flatnonzero(is_optimizer)
+    if not len(optimizers):
+        return optimizers
+    separated = np.cumsum(separates)[optimizers]
+    last_of_burst = np.append(np.diff(separated) > 0, [True])
+    after = optimizers[last_of_burst] + 1
+    inside: Int64Array = after[after < len(is_optimizer)]
+    return inside
+
+
+def _is_periodic(kernel_counts: Int64Array) -> bool:
+    median = float(np.median(kernel_counts))
+    similar = np.abs(kernel_counts - median) <= _SIMILAR * median
+    return bool(2 * similar.sum() > len(kernel_counts))
+
+
+def _steps(starts_ns: Int64Array, name_id: Int64Array) -> DeviceSteps | None:
+    # kernels of one stream start in the order of their calls; a start that does not is damage
+    forward = np.concatenate([[True], starts_ns[1:] > np.maximum.accumulate(starts_ns)[:-1]])[: len(starts_ns)]
+    starts_ns = starts_ns[forward]
+    if len(starts_ns) <= 1:
+        return None
+    return DeviceSteps(starts_ns, name_id[forward][:-1] if len(name_id) else name_id)
+
+
+def _on_main_stream(activities: Activities, trace: Trace) -> tuple[Kernels, Int64Array]:
+    """The kernels of the stream that computes most, and their rows; none where nothing computes."""
+    kernels = trace.kernels or Kernels(*[np.empty(0, np.int64)] * 8)
+    rows = activities.row[activities.source == SOURCES.index("kernels")]
+    computing = activities.row[
+        (activities.source == SOURCES.index("kernels")) & (activities.kind == int(Activity.COMPUTE))
+    ]
+    if not len(computing):
+        return kernels.take(computing), computing
+    streams, stream_of = np.unique(_streams(kernels, computing), axis=0, return_inverse=True)
+    times_ns = np.zeros(len(streams), np.int64)
+    np.add.at(times_ns, stream_of.ravel(), (kernels.end_ns - kernels.start_ns)[computing])
+    main = streams[times_ns.argmax()]
+    chosen = rows[(_streams(kernels, rows) == main).all(axis=1)]
+    return kernels.take(chosen), chosen
+
+
+def _streams(kernels: Kernels, rows: Int64Array) -> Int64Array:
+    return np.stack([kernels.context_id[rows], kernels.stream_id[rows]], axis=1)

@@ -1,0 +1,207 @@
+"""Ranges by name: CPU and GPU time, total and self, and the tree; against brute force where they overlap at random."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nsysan.analysis.ranges import RangeKind, RangeNode, Ranges, RangeTimesOfName, compute_ranges
+from nsysan.attribution.job import build_job
+from nsysan.attribution.window import WindowChoice
+from nsysan.ingest.reading import ReadOptions, read_trace
+from nsysan.model.results import ResultSet, Skipped
+from nsysan.synth.export import Export
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LAUNCH = "cudaLaunchKernel_v7000"
+
+
+def found(folder: Path, export: Export, window: WindowChoice | None = None) -> Ranges:
+    job = build_job([read_trace(export.write(folder / "rank0.sqlite"), ReadOptions())], window)
+    result = compute_ranges(job, ResultSet({}))
+    assert not isinstance(result, Skipped), result
+    return result
+
+
+def times(
+    folder: Path, export: Export, window: WindowChoice | None = None
+) -> dict[str, tuple[int, int | None, int, int | None]]:
+    """CPU total and self, GPU total and self, by name."""
+    return {
+        row.name: (row.cpu_total_ns, row.cpu_self_ns, row.gpu_total_ns, row.gpu_self_ns)
+        for row in found(folder, export, window).ranges
+    }
+
+
+def launched(  # noqa: PLR0913 -- a launch and its place, each by name
+    export: Export, call_ns: int, start_ns: int, end_ns: int, *, tid: int = 100, pid: int = 100
+) -> Export:
+    correlation = export._correlations.get(pid, 0) + 1
+    export.call(call_ns, call_ns + 1, LAUNCH, tid=tid, pid=pid, correlation=correlation)
+    return export.kernel(start_ns, end_ns, "k", correlation=correlation, pid=pid)
+
+
+def test_a_range_has_the_gpu_time_it_launched_wherever_that_ran(tmp_path: Path) -> None:
+    # C49
+    export = launched(Export().nvtx(0, 5, "forward"), 1, 20, 30)
+
+    assert times(tmp_path, export) == {"forward": (5, 5, 10, 10)}
+
+
+def test_every_ancestor_has_it_and_self_is_the_innermosts(tmp_path: Path) -> None:
+    export = Export().nvtx(0, 100, "step").nvtx(10, 60, "layer").nvtx(20, 40, "mm")
+    launched(launched(launched(export, 5, 200, 201), 15, 210, 220), 25, 230, 330)
+
+    assert times(tmp_path, export) == {
+        "step": (100, 50, 111, 1),
+        "layer": (50, 30, 110, 10),
+        "mm": (20, 20, 100, 100),
+    }
+
+
+def test_what_another_thread_launches_meanwhile_is_not_the_ranges(tmp_path: Path) -> None:
+    export = launched(Export().nvtx(0, 100, "forward").nvtx(0, 100, "other", tid=200), 10, 200, 210, tid=200)
+
+    assert times(tmp_path, export) == {"forward": (100, 100, 0, 0), "other": (100, 100, 10, 10)}
+
+
+def test_time_in_two_ranges_of_one_name_counts_once(tmp_path: Path) -> None:
+    export = launched(Export().nvtx(0, 100, "f").nvtx(10, 60, "f"), 20, 200, 230)
+
+    assert times(tmp_path, export) == {"f": (100, 100, 30, 30)}
+
+
+def test_nests_of_two_domains_are_apart(tmp_path: Path) -> None:
+    export = Export().nvtx_domain(1, "NCCL").nvtx(0, 100, "backward").nvtx(10, 60, "ncclAllReduce", domain=1)
+    launched(export, 20, 200, 230)
+
+    result = found(tmp_path, export)
+
+    assert [(row.domain, row.cpu_self_ns, row.gpu_self_ns) for row in result.ranges] == [
+        (None, 100, 30),
+        ("NCCL", 50, 30),
+    ]
+    assert result.range_tree == (
+        RangeNode(None, "backward", None, 1, 100, 30),
+        RangeNode(None, "ncclAllReduce", "NCCL", 1, 50, 30),
+    )
+
+
+def test_one_graph_launch_has_all_its_kernels_and_costs_once(tmp_path: Path) -> None:
+    # C53
+    export = Export().nvtx(0, 20, "replay").call(1, 19, "cudaGraphLaunch_v10000", correlation=9)
+    for start_ns in range(100, 300):
+        export.kernel(start_ns, start_ns + 1, "k", correlation=9)
+
+    assert times(tmp_path, export) == {"replay": (20, 20, 200, 200)}
+
+
+def test_names_share_a_row_whatever_they_number(tmp_path: Path) -> None:
+    export = launched(Export(), 1, 100, 110)
+    for number, text in enumerate(
+        ["step 0", "step 1", "aten::mm, seq = 4, op_id = 5", "aten::mm, op_id = 6, sizes = [[8, 4]]"]
+    ):
+        export.nvtx(10 * number, 10 * number + 10, text)
+
+    assert {row.name: row.count for row in found(tmp_path, export).ranges} == {"step *": 2, "aten::mm": 2}
+
+
+def test_ranges_cut_by_the_capture_are_counted_and_cut(tmp_path: Path) -> None:
+    # C48, C45: one begun before the session, one still open at its end
+    export = launched(Export().nvtx(-50, 30, "before").nvtx(40, None, "open").session(duration_ns=100), 10, 50, 60)
+
+    rows = {row.name: row for row in found(tmp_path, export).ranges}
+
+    assert (rows["before"].cpu_total_ns, rows["before"].begun_before_count, rows["before"].open_count) == (30, 1, 0)
+    assert (rows["open"].cpu_total_ns, rows["open"].begun_before_count, rows["open"].open_count) == (60, 0, 1)
+
+
+def test_a_chosen_window_cuts_both_times(tmp_path: Path) -> None:
+    export = launched(Export().nvtx(0, 100, "forward"), 10, 40, 90)
+
+    assert times(tmp_path, export, WindowChoice(50, 70)) == {"forward": (20, 20, 20, 20)}
+
+
+def test_start_end_ranges_are_intervals_of_the_process_and_never_nest(tmp_path: Path) -> None:
+    # C46: a call in one of them is its own, in both it is ambiguous
+    export = Export().nvtx(0, 60, "a", event_type=60, tid=100).nvtx(40, 100, "b", event_type=60, tid=200)
+    launched(launched(launched(export, 10, 200, 201, tid=300), 50, 210, 220), 90, 230, 330, tid=200)
+
+    assert found(tmp_path, export).ranges == (
+        RangeTimesOfName("b", None, RangeKind.START_END, 1, 0, 0, 60, None, 100, None, 10, 0),
+        RangeTimesOfName("a", None, RangeKind.START_END, 1, 0, 0, 60, None, 1, None, 10, 0),
+    )
+    assert found(tmp_path, export).range_tree == ()
+
+
+def test_starving_is_split_by_the_innermost_range(tmp_path: Path) -> None:
+    export = Export().nvtx(0, 900_000, "step").nvtx(300_000, 700_000, "python")
+    launched(launched(export, 1_000, 5_000, 100_000), 800_000, 801_001, 900_000)
+
+    assert {row.name: row.launch_starved_ns for row in found(tmp_path, export).ranges} == {
+        "step": 200_000 + 100_000,
+        "python": 400_000,
+    }
+
+
+def test_equal_paths_are_one_node(tmp_path: Path) -> None:
+    export = launched(Export(), 12, 500, 510)
+    for start_ns in (0, 100):
+        export.nvtx(start_ns, start_ns + 50, f"step {start_ns}").nvtx(start_ns + 10, start_ns + 20, "mm")
+    export.nvtx(200, 230, "mm")
+
+    assert found(tmp_path, export).range_tree == (
+        RangeNode(None, "step *", None, 2, 100, 10),
+        RangeNode(0, "mm", None, 2, 20, 10),
+        RangeNode(None, "mm", None, 1, 30, 0),
+    )
+
+
+def test_without_ranges_the_question_is_open(tmp_path: Path) -> None:
+    job = build_job([read_trace(launched(Export(), 1, 2, 3).write(tmp_path / "rank0.sqlite"), ReadOptions())])
+
+    assert isinstance(compute_ranges(job, ResultSet({})), Skipped)
+
+
+NAMES = ["a", "b", "c"]
+DRAWN_RANGES = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 40), st.sampled_from(NAMES)), max_size=10)
+DRAWN_CALLS = st.lists(st.tuples(st.integers(0, 110), st.integers(1, 9)), min_size=1, max_size=10)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(DRAWN_RANGES, DRAWN_CALLS)
+def test_times_equal_a_look_at_every_range_for_every_call(
+    tmp_path: Path, ranges: list[tuple[int, int, str]], calls: list[tuple[int, int]]
+) -> None:
+    """However ranges overlap: O(n * m), and every moment."""
+    export = Export().nvtx(200, 201, "last")
+    for start_ns, length_ns, name in ranges:
+        export.nvtx(start_ns, start_ns + length_ns, name)
+    for place, (call_ns, gpu_ns) in enumerate(calls):
+        launched(export, call_ns, 1_000 + 10 * place, 1_000 + 10 * place + gpu_ns)
+
+    rows = times(tmp_path, export)
+
+    def holders(moment: int) -> list[tuple[int, int, str]]:
+        return [drawn for drawn in ranges if drawn[0] <= moment < drawn[0] + drawn[1]]
+
+    def innermost(moment: int) -> str | None:
+        best = max(holders(moment), key=lambda drawn: (drawn[0], -drawn[1]), default=None)
+        return None if best is None else best[2]
+
+    # of ranges that begin and end together any may be the innermost
+    twins = {drawn[2] for drawn in ranges if len({other[2] for other in ranges if other[:2] == drawn[:2]}) > 1}
+    for name in {drawn[2] for drawn in ranges}:
+        total = sum(name in {drawn[2] for drawn in holders(moment)} for moment in range(120))
+        gpu_total = sum(gpu_ns for call_ns, gpu_ns in calls if name in {drawn[2] for drawn in holders(call_ns)})
+        assert (rows[name][0], rows[name][2]) == (total, gpu_total)
+        if name not in twins:
+            assert rows[name][1] == sum(innermost(moment) == name for moment in range(120))
+            assert rows[name][3] == sum(gpu_ns for call_ns, gpu_ns in calls if innermost(call_ns) == name)
+    # self times add up to what lies in any range
+    assert sum(row[1] or 0 for row in rows.values()) - 1 == sum(bool(holders(moment)) for moment in range(120))
+    assert sum(row[3] or 0 for row in rows.values()) == sum(gpu_ns for call_ns, gpu_ns in calls if holders(call_ns))
