@@ -13,7 +13,7 @@ from nsysan.attribution.activities import Activities
 from nsysan.attribution.job import Device, Gpu, Job, occupancy_of
 from nsysan.attribution.unseen_graphs import count_unseen_graph_launches
 from nsysan.model.partition import COMPUTING_PARTS, Activity, Part, PartTimes
-from nsysan.model.profilers import Recapture
+from nsysan.model.profilers import BOTH_ACTIVITIES, Recapture
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text
 from nsysan.model.units import counted
@@ -127,7 +127,7 @@ class GpuTime:
 
 _GPU_WORK = Recapture(
     nsys="Record CUDA activity: nsys profile -t cuda,nvtx ...",
-    torch="Record GPU activity with torch.profiler: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], "
+    torch=f"Record GPU activity with torch.profiler: profile({BOTH_ACTIVITIES}, "
     "schedule=schedule(...)); the whole call: nsysan record-help --profiler torch",
 )
 
