@@ -22,15 +22,18 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import TypeVar
 
 from fuzz_originals import make_originals
 
 from nsysan.ingest.reading import ReadOptions, read_trace, survey_report
 from nsysan.model.errors import NsysanError
 from nsysan.model.trace import Trace
+
+Answer = TypeVar("Answer")
 
 HANG_S = 10
 """In CPU time."""
@@ -186,30 +189,23 @@ def run_case(folder: Path, seed: int, number: int) -> str:
 
 
 def _outcome(path: Path, original: Path, damage: str) -> str:
-    trace, failure = None, ""
-    told = "not told"
-    try:
-        trace = read_trace(path, ReadOptions())
-    except NsysanError:
-        pass
-    except BaseException:  # noqa: BLE001 -- whatever it is, it is what we are looking for
-        failure = _last_lines()
-    try:
-        survey_report(path, ReadOptions())
-        told = "told"
-    except NsysanError:
-        pass
-    except BaseException:  # noqa: BLE001 -- as above
-        failure = _last_lines()
+    trace, failure = _tried(read_trace, path)
+    contents, survey_failure = _tried(survey_report, path)
     if trace is not None and damage == "cut" and _records(trace) != _records(read_trace(original, ReadOptions())):
         failure = "a silent difference"
-    if failure:
-        return f"FAILURE | {failure}"
-    return f"{'refused' if trace is None else 'read'} and {told}"
+    if failure or survey_failure:
+        return f"FAILURE | {failure or survey_failure}"
+    return f"{'refused' if trace is None else 'read'} and {'not told' if contents is None else 'told'}"
 
 
-def _last_lines() -> str:
-    return " / ".join(traceback.format_exc().splitlines()[-6:])
+def _tried(read: Callable[[Path, ReadOptions], Answer], path: Path) -> tuple[Answer | None, str]:
+    """The answer, None where the input is refused; and how it failed where it ended in anything else."""
+    try:
+        return read(path, ReadOptions()), ""
+    except NsysanError:
+        return None, ""
+    except BaseException:  # noqa: BLE001 -- whatever it is, it is what we are looking for
+        return None, " / ".join(traceback.format_exc().splitlines()[-6:])
 
 
 def _records(trace: Trace) -> list[list[list[int]]]:

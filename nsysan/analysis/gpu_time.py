@@ -18,7 +18,7 @@ from nsysan.attribution.steps.start_up import start_up_end, start_up_end_without
 from nsysan.attribution.unseen_graphs import count_unseen_graph_launches
 from nsysan.model.idle import IdleCauses
 from nsysan.model.partition import COMPUTING_PARTS, Activity, Part, PartTimes
-from nsysan.model.profilers import Recapture
+from nsysan.model.profilers import BOTH_ACTIVITIES, Recapture
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text
 from nsysan.model.units import counted
@@ -149,7 +149,7 @@ class GpuTime:
 
 _GPU_WORK = Recapture(
     nsys="Record CUDA activity: nsys profile -t cuda,nvtx ...",
-    torch="Record GPU activity with torch.profiler: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], "
+    torch=f"Record GPU activity with torch.profiler: profile({BOTH_ACTIVITIES}, "
     "schedule=schedule(...)); the whole call: nsysan record-help --profiler torch",
 )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from nsysan.attribution.activities import Activities
 from nsysan.model.errors import UsageError
-from nsysan.model.profilers import Recapture
+from nsysan.model.profilers import BOTH_ACTIVITIES, Recapture
 from nsysan.model.tables import ABSENT, BoolArray, NvtxRanges
 from nsysan.model.text import display_text
 from nsysan.model.trace import PROCESS_BITS, Trace
@@ -19,7 +19,7 @@ from nsysan.model.units import format_timestamp
 LISTED_NAMES = 12
 RECORD_HOST = Recapture(
     nsys="Record with -t cuda,nvtx.",
-    torch="Record with torch.profiler: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], ...).",
+    torch=f"Record with torch.profiler: profile({BOTH_ACTIVITIES}, ...).",
 )
 """What records ranges and CUDA calls."""
 _RANGE_SPELLING = re.compile(r"(?P<name>.*?)(?:@(?P<domain>[^/@]*))?(?:/(?P<index>\d+))?", re.DOTALL)

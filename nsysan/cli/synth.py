@@ -11,6 +11,15 @@ from nsysan.model.errors import UsageError
 from nsysan.model.units import NS_PER_MS
 
 
+def _list_scenarios(context: click.Context, _option: click.Parameter, is_asked: bool) -> None:  # noqa: FBT001 -- as click calls it
+    from nsysan.synth.scenario import all_scenarios
+
+    if is_asked:
+        for known in all_scenarios():
+            click.echo(f"{known.name.replace('_', '-'):22}{known.summary}")
+        context.exit()
+
+
 @click.command("synth", short_help="Write the traces of a simulated training job, and their truth.")
 @click.argument("scenario", required=False)
 @click.option("-o", "--output", "folder", metavar="DIR", default=".", type=path_argument, help="Where to.")
@@ -56,7 +65,14 @@ from nsysan.model.units import NS_PER_MS
 @click.option(
     "--repeat", default=1, show_default=True, type=click.IntRange(min=1), help="Record the job so often in a row."
 )
-@click.option("--list", "list_only", is_flag=True, help="List the scenarios.")
+@click.option(
+    "--list",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_scenarios,
+    help="List the scenarios.",
+)
 def synth_command(  # noqa: PLR0913 -- one parameter an option
     *,
     scenario: str | None,
@@ -73,7 +89,6 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
     includes_blobs: bool,
     trace: str,
     repeat: int,
-    list_only: bool,
 ) -> None:
     """Write the traces of a simulated training job as Nsight Systems would export them, and their truth beside them.
 
@@ -83,13 +98,9 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
     from nsysan.synth.files import write
     from nsysan.synth.generate import FileFormat, Request, generate
     from nsysan.synth.placement import Layout
-    from nsysan.synth.scenario import all_scenarios, find_scenario
+    from nsysan.synth.scenario import find_scenario
     from nsysan.synth.trace_kind import parse_kinds
 
-    if list_only:
-        for known in all_scenarios():
-            click.echo(f"{known.name.replace('_', '-'):22}{known.summary}")
-        return
     if scenario is None:
         raise UsageError("Which scenario?", "List them with: nsysan synth --list")
     request = Request(

@@ -60,15 +60,18 @@ def _owned(folder: Path) -> Iterator[None]:
 
 
 def _remove_abandoned() -> None:
+    # without a place for temporary files there is nothing to remove; making the folder then says so
     with suppress(OSError):
         for folder in Path(gettempdir()).glob(f"{_PREFIX}*"):
-            if folder.lstat().st_uid == os.getuid() and not folder.is_symlink() and _is_abandoned(folder):
+            if _is_abandoned(folder):
                 shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_abandoned(folder: Path) -> bool:
-    """Whether the folder has a lock that nobody holds."""
+    """Whether the folder is this user's and has a lock that nobody holds; one that goes meanwhile is not."""
     try:
+        if folder.is_symlink() or folder.lstat().st_uid != os.getuid():
+            return False
         descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
     except OSError:
         return False

@@ -19,6 +19,10 @@ def profiler_of(reader: str) -> Profiler:
     return Profiler.TORCH if reader == "torch_profile" else Profiler.NSYS
 
 
+BOTH_ACTIVITIES = "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"
+"""The argument of ``torch.profiler.profile`` without which no trace holds both host and GPU."""
+
+
 @dataclass(frozen=True, slots=True)
 class Recapture:
     """What to record with either profiler to have a question answered, each a sentence."""

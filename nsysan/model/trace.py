@@ -82,7 +82,11 @@ class CudaDevice:
 
 @dataclass(frozen=True, slots=True)
 class ProcessGroup:
-    """Ranks that communicate with each other, as PyTorch counts them; ``size`` is null where it was not told."""
+    """Ranks that communicate with each other, as PyTorch counts them.
+
+    ``size`` is null where it was not told, ``ranks`` is empty where they were not listed: newer releases of PyTorch
+    list none of a group that has all ranks of the job.
+    """
 
     name: str
     description: str

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from nsysan.model.run import Note
-from nsysan.model.tables import ABSENT, Int64Array, Table
+from nsysan.model.tables import ABSENT, Int64Array
 from nsysan.model.text import display_text
 from nsysan.model.trace import GPU_TABLES, Trace
 
@@ -42,10 +42,10 @@ def is_same_capture(one: Trace, other: Trace) -> bool:
         return False
     if one.profiler is not other.profiler or any(a != b for a, b in _told_by_both(one, other)):
         return False
-    shared = list(_shared_tables(one, other))
-    if not shared or any(len(a) != len(b) for a, b in shared):
+    shared = [name for name in _RECORDS if _is_told_by_both(name, one, other)]
+    if not shared or any(len(getattr(one, name)) != len(getattr(other, name)) for name in shared):
         return False
-    return all(_same_records((one, a), (other, b)) for a, b in shared)
+    return all(_same_records(name, one, other) for name in shared)
 
 
 def _told_by_both(one: Trace, other: Trace) -> Iterator[tuple[object, object]]:
@@ -59,29 +59,28 @@ def _facts(trace: Trace) -> tuple[object, ...]:
     return (trace.capture_ns, trace.identity.host, trace.rank)
 
 
-def _shared_tables(one: Trace, other: Trace) -> Iterator[tuple[Table, Table]]:
-    for name in _RECORDS:
-        a, b = getattr(one, name), getattr(other, name)
-        if a is not None and b is not None and (len(a) or len(b)):
-            yield a, b
+def _is_told_by_both(table: str, one: Trace, other: Trace) -> bool:
+    a, b = getattr(one, table), getattr(other, table)
+    return a is not None and b is not None and bool(len(a) or len(b))
 
 
-def _same_records(one: tuple[Trace, Table], other: tuple[Trace, Table]) -> bool:
+def _same_records(table: str, one: Trace, other: Trace) -> bool:
     """Whether two tables of one length hold the same rows, in any order; a column that one lacks is left out."""
-    a, b = one[1].columns(), other[1].columns()
+    a, b = getattr(one, table).columns(), getattr(other, table).columns()
     names = [name for name in a if np.any(a[name] != ABSENT) and np.any(b[name] != ABSENT)]
     codes: dict[str, int] = {}
-    pieces = [
-        np.stack(
-            [
-                _coded(trace, table.columns()[name], codes) if name in _TEXT_IDS else table.columns()[name]
-                for name in names
-            ]
-        )
-        for trace, table in (one, other)
-    ]
-    first, second = (piece[:, np.lexsort(piece)] for piece in pieces)
-    return np.array_equal(first, second)
+    return np.array_equal(
+        _sorted_rows(one, {name: a[name] for name in names}, codes),
+        _sorted_rows(other, {name: b[name] for name in names}, codes),
+    )
+
+
+def _sorted_rows(trace: Trace, columns: Mapping[str, Int64Array], codes: dict[str, int]) -> Int64Array:
+    """The columns with their rows in an order that follows from the values alone."""
+    values = np.stack(
+        [_coded(trace, column, codes) if name in _TEXT_IDS else column for name, column in columns.items()]
+    )
+    return values[:, np.lexsort(values)]
 
 
 def _coded(trace: Trace, ids: Int64Array, codes: dict[str, int]) -> Int64Array:

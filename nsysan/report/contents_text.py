@@ -143,7 +143,7 @@ def _communicators(contents: Contents) -> str:
     ranks = f"MPI ranks {_listed(map(str, found.mpi_ranks))}" if found.mpi_ranks else ""
     sizes = f"MPI communicators of {_listed(map(str, found.mpi_sizes))} ranks" if found.mpi_sizes else ""
     groups = found.process_groups
-    names = _listed(map(_group, sorted(groups, key=lambda group: -len(group.ranks))))
+    names = _listed(map(_group, sorted(groups, key=lambda group: -(group.size or 0))))
     listed = f"{counted(len(groups), 'process group')}: {names}" if groups else ""
     calls = found.collective_call_count
     called = f"{counted(calls, 'call')} of collectives" if calls else ""
@@ -151,8 +151,7 @@ def _communicators(contents: Contents) -> str:
 
 
 def _group(group: ProcessGroup) -> str:
-    size = len(group.ranks) if group.size is None else group.size
-    return f"{group.name} of {counted(size, 'rank')}"
+    return f"{group.name} of {'unknown size' if group.size is None else counted(group.size, 'rank')}"
 
 
 def _device_lines(devices: Sequence[DeviceWork]) -> list[str]:

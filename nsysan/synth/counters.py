@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nsysan.model.copies import CopyKind
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import Activity
+from nsysan.model.tables import Int64Array
 from nsysan.synth import kernels
 from nsysan.synth.network import bus_factor
 from nsysan.synth.program import Rendezvous, Task, TaskKind
@@ -40,8 +40,6 @@ METRICS = (
     "PCIe TX Throughput",
 )
 _GR, _SM, _ISSUE, _TENSOR, _READ, _WRITE, _LINK_IN, _LINK_OUT, _HOST_IN, _HOST_OUT = METRICS
-
-Int64Array = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

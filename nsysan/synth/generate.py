@@ -174,15 +174,11 @@ def _check(request: Request) -> None:
         )
     _check_files(request)
     _check_kinds(request)
+    _check_blobs(request)
     if scenario.knobs.captures_layers and request.file_format is FileFormat.KINETO:
         raise UsageError(
             f"{scenario.name} records CUDA graphs as a whole, where PyTorch's profiler records each kernel in them.",
             "Write it with --format sqlite.",
-        )
-    if request.includes_blobs and (request.file_format is FileFormat.KINETO or not RELEASES[request.schema].is_new):
-        raise UsageError(
-            "Only exports of schema 3.25 hold payloads of NVTX ranges.",
-            "Leave --include-blobs out, or write --format sqlite with --schema 3.25.",
         )
     if request.step_count < LEAST_STEP_COUNT:
         raise UsageError("A step ends where the next begins, so there must be two.", "Give --steps 2 or more.")
@@ -196,6 +192,18 @@ def _check_kinds(request: Request) -> None:
         raise UsageError(
             "PyTorch's profiler records CUDA calls, operators and GPU work, once.", "Leave --trace and --repeat out."
         )
+
+
+def _check_blobs(request: Request) -> None:
+    if not request.includes_blobs:
+        return
+    if request.file_format is FileFormat.KINETO or not RELEASES[request.schema].is_new:
+        raise UsageError(
+            "Only exports of schema 3.25 hold payloads of NVTX ranges.",
+            "Leave --include-blobs out, or write --format sqlite with --schema 3.25.",
+        )
+    if TraceKind.NVTX not in request.kinds:
+        raise UsageError("Without ranges there are no payloads.", "Leave --include-blobs out, or name nvtx in --trace.")
 
 
 def _check_files(request: Request) -> None:

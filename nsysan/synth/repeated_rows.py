@@ -71,10 +71,12 @@ class _Grown:
         return f'"{column}"'
 
     def _renumbered(self) -> str:
+        """What ``Numbering.later`` says, in SQL."""
         prefix = self._numbering.prefix
-        number = f"CAST(substr(text, {len(prefix) + 1}) AS INTEGER)"
-        later = f"'{prefix}' || ({number} + {self._recordings * self._numbering.count})"
-        return f"CASE WHEN text GLOB '{prefix}[0-9]*' THEN {later} ELSE text END"
+        number = f"substr(text, {len(prefix) + 1})"
+        is_numbered = f"text GLOB '{prefix}[0-9]*' AND {number} NOT GLOB '*[^0-9]*'"
+        later = f"'{prefix}' || (CAST({number} AS INTEGER) + {self._recordings * self._numbering.count})"
+        return f"CASE WHEN {is_numbered} THEN {later} ELSE text END"
 
 
 def _correlation_ids(release: Release, tables: Tables) -> Iterable[int]:

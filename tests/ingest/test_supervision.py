@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from nsysan.ingest.nsys.supervision import DEFAULT_PATIENCE_S, Progress, Watch, patience_s
+from nsysan.ingest.nsys.supervision import DEFAULT_PATIENCE_S, Progress, Watch, export_patience_s, written_bytes
 from nsysan.ingest.private_folder import private_folder
 from nsysan.model.errors import UsageError
 from tests.ingest.reading import names_in
@@ -41,7 +43,7 @@ def test_a_patience_of_nothing_has_no_end() -> None:
 def test_the_patience_is_what_the_environment_says(monkeypatch: pytest.MonkeyPatch, given: str, seconds: float) -> None:
     monkeypatch.setenv("NSYSAN_NSYS_PATIENCE", given)
 
-    assert patience_s() == seconds
+    assert export_patience_s() == seconds
 
 
 @pytest.mark.parametrize("given", ["soon", "-1", "inf", "nan"])
@@ -49,7 +51,25 @@ def test_a_patience_that_is_none(monkeypatch: pytest.MonkeyPatch, given: str) ->
     monkeypatch.setenv("NSYSAN_NSYS_PATIENCE", given)
 
     with pytest.raises(UsageError, match="NSYSAN_NSYS_PATIENCE is no number of seconds"):
-        patience_s()
+        export_patience_s()
+
+
+def test_a_folder_that_goes_while_it_is_measured_counts_as_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "export.sqlite").write_bytes(b"12345")
+    (tmp_path / "going").mkdir()
+    scandir = os.scandir
+
+    def going(path: Any) -> Any:
+        if Path(path).name == "going":
+            Path(path).rmdir()
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", going)
+
+    assert written_bytes(tmp_path) == 5
+    assert names_in(tmp_path) == ["export.sqlite"]
 
 
 @pytest.fixture

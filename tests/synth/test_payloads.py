@@ -18,6 +18,7 @@ from nsysan.synth.generate import FileFormat, Generated, Request, generate
 from nsysan.synth.payload import Payload, PayloadSchema
 from nsysan.synth.placement import Layout
 from nsysan.synth.scenario import find_scenario
+from nsysan.synth.trace_kind import TraceKind
 from nsysan.synth.truth import CollectiveTruth
 from tests.synth.test_schema_fidelity import shared_file
 
@@ -211,6 +212,11 @@ def test_without_blobs_schemas_describe_what_is_not_there_and_communicators_were
 def test_what_has_no_payloads_refuses_them(options: dict[str, object]) -> None:
     with pytest.raises(UsageError, match="hold payloads of NVTX ranges"):
         generated("healthy", **options)
+
+
+def test_without_ranges_there_is_nothing_to_attach_them_to() -> None:
+    with pytest.raises(UsageError, match="Without ranges there are no payloads"):
+        generated("healthy", kinds=frozenset({TraceKind.CUDA}))
 
 
 def test_the_old_schema_has_no_column_for_one() -> None:

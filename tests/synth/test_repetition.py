@@ -102,11 +102,12 @@ PROGRAM: list[Action] = [
     *(
         Push("step 0", marks_step=True),
         Push("step by step"),
+        Push("step 1 of 2"),
         HostWork(5_000, "data_loading"),
         BATCH,
         launch(10_000, call_ns=2_000),
     ),
-    *(RecordEvent("e", 7), WaitEvent("e", 8), launch(7_000, stream_id=8), Pop(), Pop()),
+    *(RecordEvent("e", 7), WaitEvent("e", 8), launch(7_000, stream_id=8), Pop(), Pop(), Pop()),
     *(Push("step 1", marks_step=True), launch(90_000), Synchronize(), Pop()),
 ]
 STEPS = Numbering(prefix="step ", count=2)

@@ -12,7 +12,7 @@ from nsysan.ingest.fingerprint import sha256_of
 from nsysan.ingest.nsys.export_failures import failure_of, stall_of
 from nsysan.ingest.nsys.installation import NsysInstallation
 from nsysan.ingest.nsys.kept_export import KeptExport, Origin
-from nsysan.ingest.nsys.supervision import StalledError, patience_s, run
+from nsysan.ingest.nsys.supervision import StalledError, export_patience_s, run
 from nsysan.ingest.nsys.tables import EXPORT_SETTINGS, STRINGS, TABLE_NAMES
 from nsysan.ingest.private_folder import private_folder
 from nsysan.ingest.reader import Candidate, ReadOptions
@@ -89,9 +89,9 @@ def _export(
 
 def _run(command: list[str], folder: Path, shown_name: str) -> None:
     try:
-        finished = run(command, patience_s(), folder=folder, variables={"TMPDIR": str(folder)})
+        finished = run(command, export_patience_s(), folder=folder, variables={"TMPDIR": str(folder)})
     except StalledError as stalled:
-        raise stall_of(shown_name, stalled.patience_s) from None
+        raise stall_of(shown_name, stalled.stalled_s) from None
     failure = failure_of(shown_name, finished.exit_code, finished.stderr.decode("utf-8", "replace"))
     if failure is not None:
         raise failure

@@ -115,10 +115,10 @@ def failure_of(shown_name: str, exit_code: int, stderr: str) -> NsysanError | No
     return InputError(f"nsys could not export {shown_name} (exit code {exit_code}): {first_line}", _TRY_BY_HAND)
 
 
-def stall_of(shown_name: str, patience_s: float) -> MissingToolError:
+def stall_of(shown_name: str, stalled_s: float) -> MissingToolError:
     """The error behind an export that was ended because nothing of it was seen for so long."""
     return MissingToolError(
-        f"{shown_name} could not be exported: nsys wrote nothing for {patience_s:.0f} s and was ended.",
+        f"{shown_name} could not be exported: nsys wrote nothing for {stalled_s:.0f} s and was ended.",
         f"{_TRY_BY_HAND}; where it is only slow, set {PATIENCE_VARIABLE} to more seconds (0: no end).",
     )
 

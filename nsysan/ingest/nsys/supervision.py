@@ -28,11 +28,11 @@ _USER_TIME_FIELD, _SESSION_FIELD = 11, 3
 
 
 class StalledError(Exception):
-    """A program did nothing that can be seen for too long, and was ended; ``patience_s`` is how long."""
+    """A program did nothing that can be seen for ``stalled_s``, which was too long, and was ended."""
 
-    def __init__(self, patience_s: float) -> None:
-        super().__init__(patience_s)
-        self.patience_s = patience_s
+    def __init__(self, stalled_s: float) -> None:
+        super().__init__(stalled_s)
+        self.stalled_s = stalled_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Watch:
         return idle_s
 
 
-def patience_s() -> float:
+def export_patience_s() -> float:
     """How long an export may stand still. Raises UsageError where the environment says something else than seconds."""
     given = os.environ.get(PATIENCE_VARIABLE) or str(DEFAULT_PATIENCE_S)
     try:
@@ -100,18 +100,18 @@ def patience_s() -> float:
 
 
 def run(
-    command: Sequence[str], patience: float, *, folder: Path | None = None, variables: Mapping[str, str] | None = None
+    command: Sequence[str], patience_s: float, *, folder: Path | None = None, variables: Mapping[str, str] | None = None
 ) -> Finished:
     """What became of the program, which writes into ``folder``.
 
-    It and all it started are ended where it stalls, and where we are interrupted. Raises StalledError for the first,
-    OSError where it cannot be started.
+    It and all it started are ended where it stalls, which ``Watch`` tells by ``patience_s``, and where we are
+    interrupted. Raises StalledError for the first, OSError where it cannot be started.
     """
     with _started(command, folder, variables or {}) as process:
-        watch = Watch(patience, Progress(time.monotonic(), written_bytes=0, cpu_s=0.0))
+        watch = Watch(patience_s, Progress(time.monotonic(), written_bytes=0, cpu_s=0.0))
         while True:
             try:
-                stdout, stderr = process.communicate(timeout=min(_POLL_S, patience / 4 or _POLL_S))
+                stdout, stderr = process.communicate(timeout=min(_POLL_S, patience_s / 4 or _POLL_S))
             except subprocess.TimeoutExpired:
                 if (stalled_s := watch.stalled_s(_progress(process, folder))) is not None:
                     raise StalledError(stalled_s) from None
@@ -167,8 +167,13 @@ def _signals_held() -> Iterator[None]:
 
 
 def _progress(process: subprocess.Popen[bytes], folder: Path | None) -> Progress:
-    written_bytes = 0 if folder is None else sum(_size_bytes(path) for path in folder.rglob("*"))
-    return Progress(time.monotonic(), written_bytes, _cpu_s(process.pid))
+    return Progress(time.monotonic(), 0 if folder is None else written_bytes(folder), _cpu_s(process.pid))
+
+
+def written_bytes(folder: Path) -> int:
+    """The size of all files below the folder; what goes away meanwhile counts as nothing."""
+    # os.walk passes over folders that go away, Path.rglob does not
+    return sum(_size_bytes(Path(parent, name)) for parent, _, names in os.walk(folder) for name in names)
 
 
 def _size_bytes(path: Path) -> int:

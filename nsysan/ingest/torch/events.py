@@ -31,6 +31,8 @@ _OLDER_NAMES = {
 """What the first releases of the profiler called the same categories."""
 MEMORY_EVENTS, PYTHON_FRAMES = "cpu_instant_event", "python_function"
 """Kinds of events that are not read, but answer questions: allocations, and the stacks of Python."""
+THREAD_COLUMN = 2
+"""Where the rows of calls and of ranges have their global thread id."""
 _DEEPEST_SHAPE = 3
 """A shape, a list of shapes, a list of such lists: an operator's inputs nest no deeper."""
 

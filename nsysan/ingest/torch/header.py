@@ -51,13 +51,17 @@ def _groups(listed: object) -> Iterator[ProcessGroup]:
     for entry in listed if isinstance(listed, list) else []:
         name = entry.get("pg_name") if isinstance(entry, dict) else None
         if isinstance(name, str):
-            yield ProcessGroup(_text(name), _text(entry.get("pg_desc")), _count(entry.get("pg_size")), _ranks(entry))
+            # some releases call the size by the one name, some by the other
+            size = _count(entry.get("pg_size", entry.get("group_size")))
+            ranks = _ranks(entry.get("ranks"))
+            yield ProcessGroup(_text(name), _text(entry.get("pg_desc")), size or len(ranks) or None, ranks)
 
 
-def _ranks(entry: Mapping[str, object]) -> tuple[int, ...]:
-    ranks = entry.get("ranks")
-    known = [_count(rank) for rank in ranks] if isinstance(ranks, list) else []
-    return tuple(rank for rank in known if rank is not None)
+def _ranks(listed: object) -> tuple[int, ...]:
+    """All of the ranks or none of them: a list of some would pass for the whole group."""
+    ranks = [_count(rank) for rank in listed] if isinstance(listed, list) else []
+    known = tuple(rank for rank in ranks if rank is not None)
+    return known if len(known) == len(ranks) else ()
 
 
 def _gpus(properties: object) -> tuple[PhysicalGpu, ...]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from nsysan.ingest.torch.events import Events
+from nsysan.ingest.torch.events import THREAD_COLUMN, Events
 from nsysan.ingest.torch.rows import Rows
 from nsysan.model.errors import InputError
 from nsysan.model.trace import PID_SHIFT
 
 _ONE_PROCESS_FRAC = 0.9
 """The profiler records its own process; an event here or there that names another is damage, no rank."""
-_THREAD_COLUMN = 2
 
 
 def refuse_merged(events: Events, shown_name: str) -> None:
@@ -32,6 +31,6 @@ def merged(shown_name: str, holds: str) -> InputError:
 
 
 def _is_shared(rows: Rows) -> bool:
-    threads = rows.columns()[_THREAD_COLUMN]
+    threads = rows.columns()[THREAD_COLUMN]
     _, counts = np.unique(threads >> PID_SHIFT, return_counts=True)
     return bool(len(counts)) and counts.max() < _ONE_PROCESS_FRAC * counts.sum()

@@ -14,13 +14,13 @@ import numpy as np
 from nsysan.ingest.nsys.questions import QUESTIONS
 from nsysan.ingest.torch.events import MEMORY_EVENTS, PYTHON_FRAMES
 from nsysan.model.contents import OpenQuestion
+from nsysan.model.profilers import BOTH_ACTIVITIES
 from nsysan.model.tables import ABSENT
 from nsysan.model.trace import Trace
 
 _ASKED = {question.id: question.question for question in QUESTIONS}
 _STEP = "ProfilerStep#"
 _SHAPES = ", sizes = ["
-_BOTH = "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +52,14 @@ class TorchQuestion:
 
 
 TORCH_QUESTIONS = (
-    TorchQuestion("gpu_time", lambda recorded: bool(recorded.trace.gpu_tables()), "GPU work", _BOTH),
+    TorchQuestion("gpu_time", lambda recorded: bool(recorded.trace.gpu_tables()), "GPU work", BOTH_ACTIVITIES),
     TorchQuestion(
         "ranges",
         lambda recorded: recorded.names(_STEP),
         "training steps",
         "schedule=schedule(wait=..., warmup=1, active=...) and profiler.step() at the end of each step",
     ),
-    TorchQuestion("idle_causes", lambda recorded: recorded.holds("runtime_calls"), "CUDA calls", _BOTH),
+    TorchQuestion("idle_causes", lambda recorded: recorded.holds("runtime_calls"), "CUDA calls", BOTH_ACTIVITIES),
     TorchQuestion(
         "cpu_samples", lambda recorded: PYTHON_FRAMES in recorded.other_kinds, "Python frames", "with_stack=True"
     ),
@@ -70,7 +70,7 @@ TORCH_QUESTIONS = (
         "nccl_bytes",
         lambda recorded: _has_bytes(recorded.trace),
         "sizes of collectives",
-        f"{_BOTH} in a PyTorch that notes what its collectives move (record_param_comms with arguments)",
+        f"{BOTH_ACTIVITIES} in a PyTorch that notes what its collectives move (record_param_comms with arguments)",
         lambda recorded: recorded.names("nccl"),
     ),
     TorchQuestion(
@@ -91,7 +91,7 @@ TORCH_QUESTIONS = (
         "gpu_identity",
         lambda recorded: any(gpu.name for gpu in recorded.trace.gpus),
         "name of a GPU",
-        f"{_BOTH} in a newer PyTorch",
+        f"{BOTH_ACTIVITIES} in a newer PyTorch",
     ),
 )
 

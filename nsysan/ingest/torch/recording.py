@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from nsysan.ingest.nsys.recording import ALL, TOPICS, Option, Recording
 from nsysan.model.errors import UsageError
+from nsysan.model.profilers import BOTH_ACTIVITIES
 
 _USUAL = (
     Option(
-        "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+        BOTH_ACTIVITIES,
         "time for every operator and CUDA call on the host, which can be felt where operators are small",
     ),
     Option("schedule=...", "nothing: until the steps asked for, little or nothing is recorded"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from nsysan.ingest.fingerprint import fingerprint_of
 from nsysan.ingest.reader import Candidate, ReadOptions
-from nsysan.ingest.torch.events import DOMAIN_NAMES, Events
+from nsysan.ingest.torch.events import DOMAIN_NAMES, THREAD_COLUMN, Events
 from nsysan.ingest.torch.header import JOB_KEY, KEYS, Header, read_header
 from nsysan.ingest.torch.json_stream import JsonStream
 from nsysan.ingest.torch.merged import merged, refuse_merged
@@ -122,7 +122,7 @@ def _session(events: Events) -> _Session:
 
 def _host_pid(events: Events) -> int:
     """The process of most CPU events: the profiler records its own process only, and GPU events do not name it."""
-    threads = np.concatenate([table.columns()[2] for table in (events.calls, events.ranges)])
+    threads = np.concatenate([table.columns()[THREAD_COLUMN] for table in (events.calls, events.ranges)])
     if len(threads):
         processes, counts = np.unique(threads >> PID_SHIFT, return_counts=True)
         return process_of(int(processes[counts.argmax()]) << PID_SHIFT)

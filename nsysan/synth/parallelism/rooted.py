@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from nsysan.model.kernels import Collective
 from nsysan.synth.communicator import Communicator, Purpose
 from nsysan.synth.job import DATA_PARALLEL, Parallelism
-from nsysan.synth.program import Action
+from nsysan.synth.program import Action, Rendezvous
 from nsysan.synth.training_step import TrainingStep
 
 _ROOT = 0
@@ -28,14 +28,15 @@ class RootedStep(TrainingStep):
             yield from self.wait_for_loader()
         yield from self.copy_batch()
         batch_bytes = 16 * self.knobs.token_count * self._rank_count
-        yield from self._told_first(Collective.SCATTER, "batch", batch_bytes)
-        yield from self._told_first(Collective.BROADCAST, "buffers", _BUFFER_BYTES)
+        yield from self.operators.communicate_first(self._of_all(Collective.SCATTER, "batch", batch_bytes))
+        yield from self.operators.communicate_first(self._of_all(Collective.BROADCAST, "buffers", _BUFFER_BYTES))
 
     def optimizer(self) -> Iterator[Action]:
         """The update, then what the root wants to know, which nobody waits for."""
         yield from super().optimizer()
-        yield from self._told(Collective.REDUCE, "statistics", _STATISTICS_BYTES)
-        yield from self._told(Collective.GATHER, "samples", _SAMPLE_BYTES * self._rank_count)
+        sample_bytes = _SAMPLE_BYTES * self._rank_count
+        yield from self.operators.communicate(self._of_all(Collective.REDUCE, "statistics", _STATISTICS_BYTES))
+        yield from self.operators.communicate(self._of_all(Collective.GATHER, "samples", sample_bytes))
 
     @property
     def _rank_count(self) -> int:
@@ -45,13 +46,8 @@ class RootedStep(TrainingStep):
     def _all(self) -> Communicator:
         return self.worker.shared_communicator(Purpose.DATA_PARALLEL)
 
-    def _told(self, kind: Collective, what: str, size_bytes: int) -> Iterator[Action]:
-        key = f"step {self.number} {what}"
-        yield from self.operators.communicate(self.meeting(key, kind, self._all, size_bytes, _ROOT))
-
-    def _told_first(self, kind: Collective, what: str, size_bytes: int) -> Iterator[Action]:
-        key = f"step {self.number} {what}"
-        yield from self.operators.communicate_first(self.meeting(key, kind, self._all, size_bytes, _ROOT))
+    def _of_all(self, kind: Collective, what: str, size_bytes: int) -> Rendezvous:
+        return self.meeting(f"step {self.number} {what}", kind, self._all, size_bytes, _ROOT)
 
 
 ROOTED = Parallelism(DATA_PARALLEL.communicators, RootedStep)
