@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 
-from nsysan.analysis.timeline_lanes import COLUMNS, Lane
+from nsysan.analysis.lanes.lane import COLUMNS, Lane
 
 Piece = tuple[int, int, dict[str, int]]
 """Begin, end, and the time of each column that has some."""

@@ -15,9 +15,9 @@ from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.job import Device, Job
 from nsysan.attribution.launched_time import LaunchedTime, launched_time
-from nsysan.attribution.range_groups import DomainAndName, GroupNumbers
-from nsysan.attribution.range_sums import ReportRanges, SumsByGroup
-from nsysan.attribution.range_tree import RangeTree
+from nsysan.attribution.ranges.groups import DomainAndName, GroupNumbers
+from nsysan.attribution.ranges.sums import ReportRanges, SumsByGroup
+from nsysan.attribution.ranges.tree import RangeTree
 from nsysan.attribution.window import RECORD_HOST
 from nsysan.model.idle import Cause
 from nsysan.model.results import ResultSet, Skipped

@@ -14,14 +14,14 @@ import numpy as np
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.idle_gaps import Gap, IdleGaps
 from nsysan.analysis.kernel_summary import KernelRow, KernelSummary
+from nsysan.analysis.lanes.choice import choose_gpus
+from nsysan.analysis.lanes.excerpt import excerpt_around
+from nsysan.analysis.lanes.lane import COLUMNS, Lane, lane_of, lane_over
+from nsysan.analysis.lanes.names import NameTable
+from nsysan.analysis.lanes.places import KernelPlace, longest_runs
+from nsysan.analysis.lanes.ranges import THREADS_PER_GPU, RangeRoom, ThreadRanges, threads_of
+from nsysan.analysis.lanes.streams import STREAM_LIMIT, StreamLane, streams_of
 from nsysan.analysis.registry import Analysis
-from nsysan.analysis.timeline_choice import choose_gpus
-from nsysan.analysis.timeline_lanes import COLUMNS, Lane, lane_of, lane_over
-from nsysan.analysis.timeline_names import NameTable
-from nsysan.analysis.timeline_places import KernelPlace, longest_runs
-from nsysan.analysis.timeline_ranges import THREADS_PER_GPU, RangeRoom, ThreadRanges, threads_of
-from nsysan.analysis.timeline_spans import excerpt_around
-from nsysan.analysis.timeline_streams import STREAM_LIMIT, StreamLane, streams_of
 from nsysan.attribution.clocks import Clock, clocks_of
 from nsysan.attribution.job import Gpu, Job
 from nsysan.model.partition import PartTimes

@@ -12,7 +12,7 @@ from nsysan.attribution.grouping import RowsByKey, rows_by_key
 from nsysan.attribution.idle.call_causes import call_causes
 from nsysan.attribution.idle.range_causes import causes_of_groups
 from nsysan.attribution.launch import NO_CALL, Launches, join_launches
-from nsysan.attribution.range_names import NameGroups, name_groups
+from nsysan.attribution.ranges.names import NameGroups, name_groups
 from nsysan.attribution.sound_records import without_damaged
 from nsysan.model.host_events import STACKED
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges, RuntimeCalls

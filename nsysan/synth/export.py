@@ -6,14 +6,14 @@ import random
 from pathlib import Path
 from typing import Literal
 
-from nsysan.synth import schema
-from nsysan.synth.database import Row, write_database
-from nsysan.synth.gpu_records import GpuRecords
-from nsysan.synth.host_records import HostRecords
-from nsysan.synth.metadata import Capture
-from nsysan.synth.payload import REDUCTION_BYTES, REDUCTION_ENUM_ID, REDUCTIONS, PayloadSchema
-from nsysan.synth.repeated_rows import repeating_statements
 from nsysan.synth.repetition import NOT_REPEATED, Repetition
+from nsysan.synth.simulation.payload import REDUCTION_BYTES, REDUCTION_ENUM_ID, REDUCTIONS, PayloadSchema
+from nsysan.synth.tables import schema
+from nsysan.synth.tables.database import Row, write_database
+from nsysan.synth.tables.gpu_records import GpuRecords
+from nsysan.synth.tables.host_records import HostRecords
+from nsysan.synth.tables.metadata import Capture
+from nsysan.synth.tables.repeated_rows import repeating_statements
 
 _BUFFER_FLUSH = 3
 _DOMAIN_CREATE = 75

@@ -12,8 +12,8 @@ from nsysan.model.errors import UsageError
 from nsysan.model.text import visible_text
 from nsysan.synth import kineto
 from nsysan.synth.generate import Generated
-from nsysan.synth.metadata import SYNTHETIC_MARK
-from nsysan.synth.truth import SYNTHESIZED_BY, decode_truth, encode_truth
+from nsysan.synth.tables.metadata import SYNTHETIC_MARK
+from nsysan.synth.truth.job_truth import SYNTHESIZED_BY, decode_truth, encode_truth
 
 _TRUTH_SUFFIX = ".truth.json"
 _HEAD_BYTES = 512

@@ -7,28 +7,28 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from nsysan.model.errors import UsageError
-from nsysan.synth.collective_truth import collective_truths
-from nsysan.synth.engine import simulate
 from nsysan.synth.export import Export
-from nsysan.synth.job import Job
 from nsysan.synth.kineto import KinetoTrace, kineto_traces
-from nsysan.synth.knobs import Knobs
-from nsysan.synth.layer import Layer
-from nsysan.synth.memory import Footprint
 from nsysan.synth.placement import Layout, Placement, placements
 from nsysan.synth.recording import is_recorded, record
 from nsysan.synth.recording_plan import RecordingPlan, repetition_of
-from nsysan.synth.repeated_truth import repeated_truth
 from nsysan.synth.repetition import in_a_row
 from nsysan.synth.scenario import Scenario
-from nsysan.synth.schema import RELEASES, Release
 from nsysan.synth.session import session_of
-from nsysan.synth.simulation import RankTimeline, Simulation
-from nsysan.synth.spelling import SPELLINGS
-from nsysan.synth.step import mean_step_ns
-from nsysan.synth.system_truth import system_truth
+from nsysan.synth.simulation.engine import simulate
+from nsysan.synth.simulation.timelines import RankTimeline, Simulation
+from nsysan.synth.system.memory import Footprint
+from nsysan.synth.tables.schema import RELEASES, Release
 from nsysan.synth.trace_kind import USUAL_KINDS, TraceKind
-from nsysan.synth.truth import SYNTHESIZED_BY, RankTruth, Recoverable, Truth, gemm_truths, rank_truth
+from nsysan.synth.training.job import Job
+from nsysan.synth.training.knobs import Knobs
+from nsysan.synth.training.layer import Layer
+from nsysan.synth.training.spelling import SPELLINGS
+from nsysan.synth.truth.collective_truth import collective_truths
+from nsysan.synth.truth.job_truth import SYNTHESIZED_BY, RankTruth, Recoverable, Truth, gemm_truths, rank_truth
+from nsysan.synth.truth.repeated_truth import repeated_truth
+from nsysan.synth.truth.step import mean_step_ns
+from nsysan.synth.truth.system_truth import system_truth
 
 LEAST_STEP_COUNT = 2
 

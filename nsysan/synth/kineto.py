@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from nsysan.model.copies import CopyKind
-from nsysan.synth.domains import NCCL_DOMAIN
 from nsysan.synth.placement import Placement
 from nsysan.synth.process_groups import ProcessGroups
-from nsysan.synth.program import Task, TaskKind
-from nsysan.synth.simulation import GpuWork, Range, RankTimeline, Simulation
+from nsysan.synth.simulation.program import Task, TaskKind
+from nsysan.synth.simulation.timelines import GpuWork, Range, RankTimeline, Simulation
+from nsysan.synth.training.domains import NCCL_DOMAIN
 
 SYNTHETIC_MARK = '"synthesized_by": "nsysan synth"'
 """Stands in the first line of a synthetic trace: it says that it is one."""

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from nsysan.model.copies import CopyKind, MemoryKind
-from nsysan.synth.domains import DOMAIN_NAMES, NCCL_DOMAIN
 from nsysan.synth.export import Export
-from nsysan.synth.payload import PayloadSchema
 from nsysan.synth.placement import Placement
-from nsysan.synth.program import TaskKind
 from nsysan.synth.recording_plan import RecordingPlan
-from nsysan.synth.schema import GRAPH_TRACE, Release
-from nsysan.synth.simulation import GpuWork, Range, RankTimeline, Simulation
+from nsysan.synth.simulation.payload import PayloadSchema
+from nsysan.synth.simulation.program import TaskKind
+from nsysan.synth.simulation.timelines import GpuWork, Range, RankTimeline, Simulation
 from nsysan.synth.system_recording import add_system_records, ask
+from nsysan.synth.tables.schema import GRAPH_TRACE, Release
 from nsysan.synth.trace_kind import TraceKind
+from nsysan.synth.training.domains import DOMAIN_NAMES, NCCL_DOMAIN
 
 
 def is_recorded(kind: TaskKind, release: Release) -> bool:

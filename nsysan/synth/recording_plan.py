@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import chain
 
-from nsysan.synth.memory import Footprint
 from nsysan.synth.numbering import Numbering
 from nsysan.synth.repetition import Repetition
-from nsysan.synth.simulation import Simulation
+from nsysan.synth.simulation.timelines import Simulation
+from nsysan.synth.system.memory import Footprint
 from nsysan.synth.trace_kind import TraceKind
 
 LEAST_PAUSE_NS = 10_000_000

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
 from nsysan.synth.numbering import Numbering
-from nsysan.synth.simulation import RankTimeline, Span
+from nsysan.synth.simulation.timelines import RankTimeline, Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

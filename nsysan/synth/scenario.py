@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from nsysan.model.errors import UsageError
 from nsysan.model.registry import discover
 from nsysan.model.verdicts import BottleneckClass
-from nsysan.synth.job import DATA_PARALLEL, Parallelism
-from nsysan.synth.knobs import Knobs
+from nsysan.synth.training.job import DATA_PARALLEL, Parallelism
+from nsysan.synth.training.knobs import Knobs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,12 +6,12 @@ from collections.abc import Collection
 from typing import TypedDict
 
 from nsysan.synth.export import Export
-from nsysan.synth.gpu_records import SyncType
-from nsysan.synth.memory import memory_events
-from nsysan.synth.os_wait import os_calls, switches
 from nsysan.synth.placement import Placement
 from nsysan.synth.recording_plan import RecordingPlan
-from nsysan.synth.simulation import RankTimeline, Synchronization, SyncKind
+from nsysan.synth.simulation.timelines import RankTimeline, Synchronization, SyncKind
+from nsysan.synth.system.memory import memory_events
+from nsysan.synth.system.os_wait import os_calls, switches
+from nsysan.synth.tables.gpu_records import SyncType
 from nsysan.synth.trace_kind import TraceKind
 
 _SYNC_TYPES = {
@@ -81,7 +81,7 @@ def _add_memory(export: Export, place: Placement, timeline: RankTimeline, plan: 
 
 
 def _add_samples(export: Export, place: Placement, timeline: RankTimeline, plan: RecordingPlan) -> None:
-    from nsysan.synth.counters import METRICS, SAMPLE_NS, Counters
+    from nsysan.synth.system.counters import METRICS, SAMPLE_NS, Counters
 
     names = {metric: metric if export.release.is_new else _OLD_NAMES.get(metric, metric) for metric in METRICS}
     export.gpu_metrics(place.gpu_id, list(names.values()))

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsysan.analysis.gpu_time import GpuTime
+from nsysan.analysis.lanes.excerpt import NEIGHBOUR_COUNT, excerpt_around
+from nsysan.analysis.lanes.lane import lane_of
+from nsysan.analysis.lanes.names import NO_ROOM, NameTable
+from nsysan.analysis.lanes.ranges import depths
 from nsysan.analysis.timeline import ACTIVITIES, Timeline, TimelineLanes
-from nsysan.analysis.timeline_lanes import lane_of
-from nsysan.analysis.timeline_names import NO_ROOM, NameTable
-from nsysan.analysis.timeline_ranges import depths
-from nsysan.analysis.timeline_spans import NEIGHBOUR_COUNT, excerpt_around
 from nsysan.attribution.activities import Activities
 from nsysan.attribution.job import occupancy_of
 from nsysan.attribution.window import WindowChoice

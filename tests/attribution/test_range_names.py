@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nsysan.attribution.range_names import OperatorText, group_name, numbers_in, parse_operator
+from nsysan.attribution.ranges.names import OperatorText, group_name, numbers_in, parse_operator
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from nsysan.model.tables import ABSENT
 from nsysan.synth.export import Export
-from nsysan.synth.row_store import global_pid
+from nsysan.synth.tables.row_store import global_pid
 from tests.ingest.reading import edit, read, rows, without_constraints
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.synth.generate import FileFormat, Generated, Request, generate
 from nsysan.synth.placement import Layout
 from nsysan.synth.scenario import Scenario, all_scenarios
-from nsysan.synth.truth import CollectiveTruth
+from nsysan.synth.truth.job_truth import CollectiveTruth
 from tests.ingest.layouts import SCHEMAS, lay_out, layout_of
 from tests.ingest.reading import rows
 from tests.runs import result_of

@@ -16,8 +16,8 @@ from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.synth.generate import FileFormat, Generated, Request, generate
 from nsysan.synth.placement import Layout
 from nsysan.synth.scenario import Scenario, all_scenarios
-from nsysan.synth.schema import RELEASES
-from nsysan.synth.truth import RankTruth, RecordedTruth
+from nsysan.synth.tables.schema import RELEASES
+from nsysan.synth.truth.job_truth import RankTruth, RecordedTruth
 from tests.runs import result_of
 
 

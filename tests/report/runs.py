@@ -12,11 +12,11 @@ from nsysan.analysis.copy_summary import CopyRow, CopySummary
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime, GpuTimes, JobTimes, PartSpreads, Spread
 from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
 from nsysan.analysis.kernel_summary import KernelClassRow, KernelRow, KernelSummary, OmittedKernels
+from nsysan.analysis.lanes.lane import COLUMNS, Lane, pack_lane
+from nsysan.analysis.lanes.places import KernelPlace
+from nsysan.analysis.lanes.ranges import ThreadRanges
+from nsysan.analysis.lanes.streams import StreamLane
 from nsysan.analysis.timeline import GpuLanes, Stretch, Timeline, TimelineLanes
-from nsysan.analysis.timeline_lanes import COLUMNS, Lane, pack_lane
-from nsysan.analysis.timeline_places import KernelPlace
-from nsysan.analysis.timeline_ranges import ThreadRanges
-from nsysan.analysis.timeline_streams import StreamLane
 from nsysan.model.findings import ClassVerdict, Diagnosis, Evidence, Finding, Headline
 from nsysan.model.kernels import Collective, KernelClass
 from nsysan.model.packing import pack

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import Activity
-from nsysan.synth.communicator import Communicator, Purpose
-from nsysan.synth.engine import simulate
-from nsysan.synth.host import Machine
-from nsysan.synth.program import Action, Launch, Rendezvous, collective_kernel, kernel
-from nsysan.synth.simulation import RankTimeline
+from nsysan.synth.simulation.communicator import Communicator, Purpose
+from nsysan.synth.simulation.engine import simulate
+from nsysan.synth.simulation.host import Machine
+from nsysan.synth.simulation.program import Action, Launch, Rendezvous, collective_kernel, kernel
+from nsysan.synth.simulation.timelines import RankTimeline
 
 PROMPT = Machine(handover_ns=0, wake_up_ns=0)
 """A machine on which nothing takes time but what the program says."""

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsysan.model.partition import Activity, Part, PartTimes, part_of
-from nsysan.synth.busy import idle_gaps, part_times, window_of
-from nsysan.synth.program import kernel
-from nsysan.synth.simulation import Call, GpuWork
+from nsysan.synth.simulation.program import kernel
+from nsysan.synth.simulation.timelines import Call, GpuWork
+from nsysan.synth.truth.busy import idle_gaps, part_times, window_of
 
 CALL = Call(0, 0, None, "cudaLaunchKernel", 1)
 

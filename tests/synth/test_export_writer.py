@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from nsysan.synth.export import Export
-from nsysan.synth.gpu_records import SyncType
-from nsysan.synth.row_store import short_name_of
+from nsysan.synth.tables.gpu_records import SyncType
+from nsysan.synth.tables.row_store import short_name_of
 
 PROCESS_100 = (1 << 48) + 100 * 2**24
 BOTH_SCHEMAS = pytest.mark.parametrize("schema", ["3.7", "3.25"])

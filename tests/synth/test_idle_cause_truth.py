@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from nsysan.model.copies import CopyKind
-from nsysan.synth.host import Machine
-from nsysan.synth.idle_cause import idle_causes
-from nsysan.synth.program import Action, HostWork, Launch, PlainCall, Synchronize, copy, graph
+from nsysan.synth.simulation.host import Machine
+from nsysan.synth.simulation.program import Action, HostWork, Launch, PlainCall, Synchronize, copy, graph
+from nsysan.synth.truth.idle_cause import idle_causes
 from tests.synth.programs import launch, run
 
 MACHINE = Machine(handover_ns=1_000, wake_up_ns=5_000)

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from nsysan.model.copies import CopyKind, MemoryKind
-from nsysan.synth.engine import simulate
 from nsysan.synth.generate import FileFormat, Request, generate
 from nsysan.synth.kineto import kineto_traces
 from nsysan.synth.placement import Layout, placements
-from nsysan.synth.program import Action, Launch, PlainCall, Pop, Push, Task, TaskKind, copy
 from nsysan.synth.scenario import find_scenario
+from nsysan.synth.simulation.engine import simulate
+from nsysan.synth.simulation.program import Action, Launch, PlainCall, Pop, Push, Task, TaskKind, copy
 from tests.synth.programs import PROMPT, all_reduce, launch
 
 COPY = Task(TaskKind.COPY, "", launch(1).task.activity, 300, 4_096, CopyKind.HOST_TO_DEVICE)

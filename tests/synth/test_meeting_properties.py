@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsysan.model.kernels import Collective
-from nsysan.synth.communicator import Communicator, Purpose
-from nsysan.synth.engine import simulate
-from nsysan.synth.host import Machine
-from nsysan.synth.program import Action, HostWork, Message, Rendezvous
-from nsysan.synth.simulation import RankTimeline
+from nsysan.synth.simulation.communicator import Communicator, Purpose
+from nsysan.synth.simulation.engine import simulate
+from nsysan.synth.simulation.host import Machine
+from nsysan.synth.simulation.program import Action, HostWork, Message, Rendezvous
+from nsysan.synth.simulation.timelines import RankTimeline
 from tests.synth.programs import join, launch
 
 RANK_COUNT = 4

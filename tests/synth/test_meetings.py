@@ -7,11 +7,11 @@ from itertools import permutations
 import pytest
 
 from nsysan.model.kernels import Collective
-from nsysan.synth.collective_truth import collective_truths
-from nsysan.synth.communicator import Communicator, Purpose
-from nsysan.synth.meeting import Meeting
-from nsysan.synth.program import Message, Rendezvous
-from nsysan.synth.simulation import CollectiveRun, Simulation
+from nsysan.synth.simulation.communicator import Communicator, Purpose
+from nsysan.synth.simulation.meeting import Meeting
+from nsysan.synth.simulation.program import Message, Rendezvous
+from nsysan.synth.simulation.timelines import CollectiveRun, Simulation
+from nsysan.synth.truth.collective_truth import collective_truths
 
 ARRIVALS_NS = {0: 10, 1: 40, 2: 20}
 WORLD = Communicator(Purpose.DATA_PARALLEL, (0, 1, 2))

@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from nsysan.synth.engine import simulate
 from nsysan.synth.files import write
 from nsysan.synth.generate import Request, generate
-from nsysan.synth.job import Job
-from nsysan.synth.os_wait import os_calls
-from nsysan.synth.program import TaskKind
 from nsysan.synth.scenario import Scenario, find_scenario
-from nsysan.synth.simulation import Simulation
+from nsysan.synth.simulation.engine import simulate
+from nsysan.synth.simulation.program import TaskKind
+from nsysan.synth.simulation.timelines import Simulation
+from nsysan.synth.system.os_wait import os_calls
 from nsysan.synth.trace_kind import TraceKind
-from nsysan.synth.truth import Truth
+from nsysan.synth.training.job import Job
+from nsysan.synth.truth.job_truth import Truth
 from tests.nsys import find_nsys
 
 pytestmark = pytest.mark.nsys

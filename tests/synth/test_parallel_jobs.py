@@ -12,19 +12,19 @@ import pytest
 from nsysan.model.errors import UsageError
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import Activity
-from nsysan.synth import kernels
-from nsysan.synth.collective_truth import collective_truths
-from nsysan.synth.communicator import Purpose
-from nsysan.synth.engine import simulate
 from nsysan.synth.generate import Request, generate
-from nsysan.synth.job import Job
-from nsysan.synth.knobs import Knobs
-from nsysan.synth.parallelism.branches import BRANCH_STREAM
-from nsysan.synth.parallelism.pipeline import PIPELINE_PARALLEL
 from nsysan.synth.scenario import find_scenario
-from nsysan.synth.simulation import RankTimeline, Simulation
-from nsysan.synth.step import mean_step_ns
-from nsysan.synth.truth import CollectiveTruth, Truth
+from nsysan.synth.simulation.communicator import Purpose
+from nsysan.synth.simulation.engine import simulate
+from nsysan.synth.simulation.timelines import RankTimeline, Simulation
+from nsysan.synth.training import kernels
+from nsysan.synth.training.job import Job
+from nsysan.synth.training.knobs import Knobs
+from nsysan.synth.training.parallelism.branches import BRANCH_STREAM
+from nsysan.synth.training.parallelism.pipeline import PIPELINE_PARALLEL
+from nsysan.synth.truth.collective_truth import collective_truths
+from nsysan.synth.truth.job_truth import CollectiveTruth, Truth
+from nsysan.synth.truth.step import mean_step_ns
 
 ACTIVATION_BYTES = 2 * 16_384 * 4_096
 LAYER_PARAMETERS = 19 * 4_096**2 // 2

@@ -15,11 +15,11 @@ from nsysan.model.kernels import Collective
 from nsysan.synth.export import Export
 from nsysan.synth.files import write
 from nsysan.synth.generate import FileFormat, Generated, Request, generate
-from nsysan.synth.payload import Payload, PayloadSchema
 from nsysan.synth.placement import Layout
 from nsysan.synth.scenario import find_scenario
+from nsysan.synth.simulation.payload import Payload, PayloadSchema
 from nsysan.synth.trace_kind import TraceKind
-from nsysan.synth.truth import CollectiveTruth
+from nsysan.synth.truth.job_truth import CollectiveTruth
 from tests.synth.test_schema_fidelity import shared_file
 
 Values = dict[str, int]

@@ -14,21 +14,31 @@ from hypothesis import strategies as st
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
-from nsysan.synth.engine import simulate
 from nsysan.synth.files import write
 from nsysan.synth.generate import Request, generate
-from nsysan.synth.memory import Footprint
 from nsysan.synth.numbering import Numbering
 from nsysan.synth.placement import Layout, placements
-from nsysan.synth.program import Action, HostWork, Launch, Pop, Push, RecordEvent, Synchronize, WaitEvent, copy
 from nsysan.synth.recording import record
 from nsysan.synth.recording_plan import RecordingPlan, repetition_of
-from nsysan.synth.repeated_truth import repeated_truth
 from nsysan.synth.repetition import Repetition, in_a_row
 from nsysan.synth.scenario import Scenario, all_scenarios, find_scenario
-from nsysan.synth.simulation import RankTimeline
+from nsysan.synth.simulation.engine import simulate
+from nsysan.synth.simulation.program import (
+    Action,
+    HostWork,
+    Launch,
+    Pop,
+    Push,
+    RecordEvent,
+    Synchronize,
+    WaitEvent,
+    copy,
+)
+from nsysan.synth.simulation.timelines import RankTimeline
+from nsysan.synth.system.memory import Footprint
 from nsysan.synth.trace_kind import TraceKind
-from nsysan.synth.truth import RankTruth, rank_truth
+from nsysan.synth.truth.job_truth import RankTruth, rank_truth
+from nsysan.synth.truth.repeated_truth import repeated_truth
 from tests.runs import result_of
 from tests.synth.programs import launch, run
 

@@ -13,14 +13,14 @@ from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.errors import UsageError
 from nsysan.model.kernels import Collective
 from nsysan.model.verdicts import BottleneckClass
-from nsysan.synth import kernels, nccl
-from nsysan.synth.engine import simulate
 from nsysan.synth.files import write
 from nsysan.synth.generate import FileFormat, Generated, Request, generate
-from nsysan.synth.job import Job
 from nsysan.synth.placement import Layout
 from nsysan.synth.scenario import Scenario, all_scenarios, find_scenario
-from nsysan.synth.truth import RankTruth, Recoverable, Truth, decode_truth, encode_truth
+from nsysan.synth.simulation.engine import simulate
+from nsysan.synth.training import kernels, nccl
+from nsysan.synth.training.job import Job
+from nsysan.synth.truth.job_truth import RankTruth, Recoverable, Truth, decode_truth, encode_truth
 
 SCENARIOS = all_scenarios()
 EACH_SCENARIO = pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from nsysan.synth.export import Export
-from nsysan.synth.gpu_records import SyncType
-from nsysan.synth.payload import PayloadSchema
+from nsysan.synth.simulation.payload import PayloadSchema
+from nsysan.synth.tables.gpu_records import SyncType
 from tests.nsys import find_nsys
 
 SHARED = Path(__file__).parents[3] / "shared"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from nsysan.model.copies import CopyKind
-from nsysan.synth.collective_truth import collective_truths
-from nsysan.synth.engine import simulate
-from nsysan.synth.host import Machine
-from nsysan.synth.program import (
+from nsysan.synth.simulation.engine import simulate
+from nsysan.synth.simulation.host import Machine
+from nsysan.synth.simulation.program import (
     Action,
     HostWork,
     Launch,
@@ -19,7 +18,8 @@ from nsysan.synth.program import (
     WaitEvent,
     copy,
 )
-from nsysan.synth.simulation import Call, Range
+from nsysan.synth.simulation.timelines import Call, Range
+from nsysan.synth.truth.collective_truth import collective_truths
 from tests.synth.programs import PROMPT, all_reduce, launch, run, times
 
 

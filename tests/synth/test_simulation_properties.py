@@ -7,12 +7,12 @@ from itertools import groupby, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsysan.synth.busy import part_times, window_of
-from nsysan.synth.engine import simulate
-from nsysan.synth.host import Machine
-from nsysan.synth.idle_cause import idle_causes
-from nsysan.synth.program import Action, HostWork, PlainCall, RecordEvent, Synchronize, WaitEvent
-from nsysan.synth.simulation import Simulation
+from nsysan.synth.simulation.engine import simulate
+from nsysan.synth.simulation.host import Machine
+from nsysan.synth.simulation.program import Action, HostWork, PlainCall, RecordEvent, Synchronize, WaitEvent
+from nsysan.synth.simulation.timelines import Simulation
+from nsysan.synth.truth.busy import part_times, window_of
+from nsysan.synth.truth.idle_cause import idle_causes
 from tests.synth.programs import all_reduce, launch
 
 RANK_COUNT = 3

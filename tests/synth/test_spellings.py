@@ -12,7 +12,7 @@ import pytest
 from nsysan.synth.files import write
 from nsysan.synth.generate import FileFormat, Request, generate
 from nsysan.synth.scenario import find_scenario
-from nsysan.synth.spelling import SPELLINGS
+from nsysan.synth.training.spelling import SPELLINGS
 
 LOADER = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 OPTIMIZER = "Optimizer.step#AdamW.step"

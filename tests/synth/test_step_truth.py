@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from nsysan.model.copies import CopyKind
-from nsysan.synth.engine import simulate
-from nsysan.synth.program import Action, HostWork, Launch, Pop, Push, copy
-from nsysan.synth.step import StepTime, mean_step_ns, steps_of
+from nsysan.synth.simulation.engine import simulate
+from nsysan.synth.simulation.program import Action, HostWork, Launch, Pop, Push, copy
+from nsysan.synth.truth.step import StepTime, mean_step_ns, steps_of
 from tests.synth.programs import PROMPT, launch
 
 BATCH = Launch("cudaMemcpyAsync_v3020", 0, 7, copy(CopyKind.HOST_TO_DEVICE, 8, 5))

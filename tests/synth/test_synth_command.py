@@ -14,8 +14,8 @@ from nsysan.cli.main import main
 from nsysan.cli.synth import COMMAND
 from nsysan.model.errors import UsageError
 from nsysan.synth.scenario import all_scenarios
-from nsysan.synth.spelling import SPELLINGS
-from nsysan.synth.truth import decode_truth
+from nsysan.synth.training.spelling import SPELLINGS
+from nsysan.synth.truth.job_truth import decode_truth
 
 
 def synth(*arguments: str) -> Result:

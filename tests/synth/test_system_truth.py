@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import Activity
-from nsysan.synth import kernels
-from nsysan.synth.communicator import Purpose, whole
-from nsysan.synth.counters import METRICS, SAMPLE_NS, Counters
-from nsysan.synth.gemm import GemmShape
-from nsysan.synth.memory import Footprint, MemoryEvent, memory_events, memory_truth
-from nsysan.synth.os_wait import HostTruth, OsCall, Switch, host_truth, os_calls, switches
-from nsysan.synth.program import Rendezvous, Task, collective_kernel, copy, gemm_kernel, kernel, memset
-from nsysan.synth.simulation import Call, GpuWork, Span
+from nsysan.synth.simulation.communicator import Purpose, whole
+from nsysan.synth.simulation.gemm import GemmShape
+from nsysan.synth.simulation.program import Rendezvous, Task, collective_kernel, copy, gemm_kernel, kernel, memset
+from nsysan.synth.simulation.timelines import Call, GpuWork, Span
+from nsysan.synth.system.counters import METRICS, SAMPLE_NS, Counters
+from nsysan.synth.system.memory import Footprint, MemoryEvent, memory_events, memory_truth
+from nsysan.synth.system.os_wait import HostTruth, OsCall, Switch, host_truth, os_calls, switches
+from nsysan.synth.training import kernels
 
 MIB = 1 << 20
 CALL = Call(0, 0, None, "cudaLaunchKernel", 1)

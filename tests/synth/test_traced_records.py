@@ -19,7 +19,7 @@ from nsysan.synth.generate import FileFormat, Generated, Request, generate
 from nsysan.synth.placement import Layout
 from nsysan.synth.scenario import find_scenario
 from nsysan.synth.trace_kind import USUAL_KINDS, TraceKind, parse_kinds
-from nsysan.synth.truth import RankTruth, SystemTruth, Truth
+from nsysan.synth.truth.job_truth import RankTruth, SystemTruth, Truth
 
 EVERYTHING = frozenset(TraceKind)
 TABLES = {

@@ -10,7 +10,7 @@ import numpy as np
 
 from nsysan.attribution.grouping import rows_by_key
 from nsysan.attribution.host import Host
-from nsysan.attribution.range_names import NameGroups, group_name, numbers_in
+from nsysan.attribution.ranges.names import NameGroups, group_name, numbers_in
 from nsysan.model.errors import UsageError
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges
 from nsysan.model.trace import PROCESS_BITS, Trace

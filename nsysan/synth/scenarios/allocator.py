@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from nsysan.model.verdicts import BottleneckClass
-from nsysan.synth.knobs import Knobs
 from nsysan.synth.scenario import Scenario
+from nsysan.synth.training.knobs import Knobs
 
 _KNOBS = Knobs(layer_count=8, token_count=4_096, allocation_ns=1_500_000)
 

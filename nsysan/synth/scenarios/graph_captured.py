@@ -1,7 +1,7 @@
 """Nothing holds the job back, but its layers run as CUDA graphs: what computes in them is not recorded."""
 
-from nsysan.synth.knobs import Knobs
 from nsysan.synth.scenario import Scenario
+from nsysan.synth.training.knobs import Knobs
 
 SCENARIO = Scenario(
     name="graph_captured",

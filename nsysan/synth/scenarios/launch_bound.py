@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from nsysan.model.verdicts import BottleneckClass
-from nsysan.synth.knobs import Knobs
 from nsysan.synth.scenario import Scenario
+from nsysan.synth.training.knobs import Knobs
 
 _KNOBS = Knobs(hidden_size=1_024, token_count=512, python_ns=20_000, launch_ns=6_000)
 

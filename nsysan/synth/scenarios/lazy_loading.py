@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from nsysan.model.verdicts import BottleneckClass
-from nsysan.synth.knobs import Knobs
 from nsysan.synth.scenario import Scenario
+from nsysan.synth.training.knobs import Knobs
 
 _KNOBS = Knobs(module_load_ns=12_000_000)
 

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from nsysan.model.verdicts import BottleneckClass
-from nsysan.synth.knobs import Knobs
-from nsysan.synth.parallelism.expert import EXPERT_PARALLEL
 from nsysan.synth.scenario import Scenario
+from nsysan.synth.training.knobs import Knobs
+from nsysan.synth.training.parallelism.expert import EXPERT_PARALLEL
 
 _KNOBS = Knobs(hot_expert_load=1.5)
 

@@ -1,8 +1,8 @@
 """Nothing holds the job back, and it computes on two streams at once."""
 
-from nsysan.synth.knobs import Knobs
-from nsysan.synth.parallelism.branches import BRANCHED
 from nsysan.synth.scenario import Scenario
+from nsysan.synth.training.knobs import Knobs
+from nsysan.synth.training.parallelism.branches import BRANCHED
 
 SCENARIO = Scenario(
     name="parallel_branches",

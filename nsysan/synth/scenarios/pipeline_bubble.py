@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from nsysan.model.verdicts import BottleneckClass
-from nsysan.synth.knobs import Knobs
-from nsysan.synth.parallelism.pipeline import PIPELINE_PARALLEL
 from nsysan.synth.scenario import Scenario
+from nsysan.synth.training.knobs import Knobs
+from nsysan.synth.training.parallelism.pipeline import PIPELINE_PARALLEL
 
 _KNOBS = Knobs(microbatch_count=4)
 

@@ -1,8 +1,8 @@
 """Nothing holds the job back, but one rank serves the others: broadcast, scatter, reduce and gather in each step."""
 
-from nsysan.synth.knobs import Knobs
-from nsysan.synth.parallelism.rooted import ROOTED
 from nsysan.synth.scenario import Scenario
+from nsysan.synth.training.knobs import Knobs
+from nsysan.synth.training.parallelism.rooted import ROOTED
 
 SCENARIO = Scenario(
     name="rooted_collectives",

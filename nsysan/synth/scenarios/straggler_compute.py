@@ -1,8 +1,8 @@
 """One GPU computes slower than the others: they wait for it in every all-reduce."""
 
 from nsysan.model.verdicts import BottleneckClass
-from nsysan.synth.knobs import Knobs
 from nsysan.synth.scenario import Scenario
+from nsysan.synth.training.knobs import Knobs
 
 SCENARIO = Scenario(
     name="straggler_compute",

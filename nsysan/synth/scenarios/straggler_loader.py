@@ -1,8 +1,8 @@
 """One rank's loader is slower than the step: its GPU waits for the batch, the others wait for that GPU."""
 
 from nsysan.model.verdicts import BottleneckClass
-from nsysan.synth.knobs import Knobs
 from nsysan.synth.scenario import Scenario
+from nsysan.synth.training.knobs import Knobs
 
 SCENARIO = Scenario(
     name="straggler_loader",

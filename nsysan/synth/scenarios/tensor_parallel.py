@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from nsysan.model.verdicts import BottleneckClass
-from nsysan.synth.knobs import Knobs
-from nsysan.synth.parallelism.tensor import TENSOR_PARALLEL
 from nsysan.synth.scenario import Scenario
+from nsysan.synth.training.knobs import Knobs
+from nsysan.synth.training.parallelism.tensor import TENSOR_PARALLEL
 
 _KNOBS = Knobs(bus_bytes_per_s=150e9)
 

@@ -1,0 +1,1 @@
+"""What the timeline is drawn from: lanes of GPUs and streams, ranges of threads, single activities where they count."""

@@ -1,0 +1,119 @@
+"""NVTX ranges of the timeline: of the threads that drive a GPU, by depth, the longest and those near a place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.analysis.lanes.names import NameTable
+from nsysan.attribution.clocks import Clock
+from nsysan.attribution.job import Gpu, Job
+from nsysan.model.packing import pack
+from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges
+from nsysan.model.trace import PID_MASK, PROCESS_BITS, Trace, process_of
+from nsysan.timeline.intervals import Intervals
+
+THREADS_PER_GPU = 2
+DEPTH_LIMIT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadRanges:
+    """NVTX ranges of a thread, those of up to ``DEPTH_LIMIT`` others around them left out.
+
+    ``ranges`` packs of each of ``range_count`` ranges, in order of begin, the time since the begin before (the first:
+    since the GPU's window begins), its duration, its name (a place in ``names`` from 1 on, 0: not kept) and its depth:
+    how many ranges of the thread were open when it began. All ranges of at least ``complete_from_ns`` are here;
+    of ``omitted_count`` shorter ones there was no room. They are cut at the window's edges.
+    """
+
+    pid: int
+    tid: int
+    range_count: int
+    omitted_count: int
+    complete_from_ns: int
+    ranges: str
+
+
+@dataclass(frozen=True, slots=True)
+class RangeRoom:
+    """How many ranges of a thread may be kept, the names they share with everything else, and where all are wanted."""
+
+    limit: int
+    names: NameTable
+    spans: Intervals
+
+
+def threads_of(job: Job, gpu: Gpu, clocks: Sequence[Clock], room: RangeRoom) -> tuple[ThreadRanges, ...]:
+    """The threads of the GPU's processes that have the most ranges in its window."""
+    found: list[tuple[Trace, NvtxRanges]] = []
+    for device in gpu.devices:
+        trace = job.traces[device.report]
+        shift_ns = clocks[device.report].shift_to(clocks[gpu.devices[0].report])
+        ranges = _ranges_in(trace, device.global_pid, shift_ns, gpu.window_ns)
+        threads = np.unique(ranges.global_tid).tolist()
+        found += [(trace, ranges.take(ranges.global_tid == global_tid)) for global_tid in threads]
+    busiest = sorted(found, key=lambda entry: -len(entry[1]))[:THREADS_PER_GPU]
+    return tuple(_pack_thread(trace, ranges, gpu.window_ns[0], room) for trace, ranges in busiest)
+
+
+def depths(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
+    """How many of the ranges are open when each begins; they stand in order of begin, the longest first of equals."""
+    ended = np.searchsorted(np.sort(end_ns), start_ns, side="right")
+    depth: Int64Array = np.arange(len(start_ns)) - ended
+    return depth
+
+
+def _ranges_in(trace: Trace, global_pid: int, shift_ns: int, window_ns: tuple[int, int]) -> NvtxRanges:
+    """The ranges of a process that take some time in the window, cut at its edges, in order of begin."""
+    if trace.nvtx_ranges is None:
+        return NvtxRanges.concatenate([])
+    ranges = trace.nvtx_ranges.take((trace.nvtx_ranges.global_tid & PROCESS_BITS) == global_pid)
+    ends_ns = np.where(ranges.end_ns == ABSENT, window_ns[1], ranges.end_ns + shift_ns)
+    columns = ranges.columns()
+    columns |= {"start_ns": (ranges.start_ns + shift_ns).clip(*window_ns), "end_ns": ends_ns.clip(*window_ns)}
+    cut = NvtxRanges(**columns)
+    cut = cut.take(cut.end_ns > cut.start_ns)
+    return cut.take(np.lexsort((-cut.end_ns, cut.start_ns)))
+
+
+def _pack_thread(trace: Trace, ranges: NvtxRanges, origin_ns: int, room: RangeRoom) -> ThreadRanges:
+    depth = depths(ranges.start_ns, ranges.end_ns)
+    ranges, depth = ranges.take(depth < DEPTH_LIMIT), depth[depth < DEPTH_LIMIT]
+    lengths_ns = ranges.end_ns - ranges.start_ns
+    longest_first = np.lexsort((ranges.start_ns, -lengths_ns))
+    kept = _kept(ranges, longest_first, room)
+    name_numbers = np.zeros(len(ranges), dtype=np.int64)
+    for row in longest_first[kept[longest_first]].tolist():
+        name_numbers[row] = room.names.number(trace.text(int(ranges.name_id[row])))
+    rows = np.flatnonzero(kept)
+    begun_ns = np.diff(ranges.start_ns[rows], prepend=origin_ns)
+    numbers = np.column_stack((begun_ns, lengths_ns[rows], name_numbers[rows], depth[rows]))
+    dropped_ns = lengths_ns[~kept]
+    global_tid = int(ranges.global_tid[0]) if len(ranges) else 0
+    return ThreadRanges(
+        pid=process_of(global_tid),
+        tid=global_tid & PID_MASK,
+        range_count=len(rows),
+        omitted_count=len(dropped_ns),
+        complete_from_ns=int(dropped_ns.max(initial=-1)) + 1,
+        ranges=pack(numbers.ravel()),
+    )
+
+
+def _kept(ranges: NvtxRanges, longest_first: Int64Array, room: RangeRoom) -> BoolArray:
+    """The longest ranges, for half of the room, and with the rest the longest of those that reach into a span."""
+    near = np.zeros(len(ranges), dtype=np.bool_)
+    if len(room.spans):
+        # the first span that ends after the range has begun
+        span = np.searchsorted(room.spans.end_ns, ranges.start_ns, side="right")
+        exists = span < len(room.spans)
+        near[exists] = room.spans.start_ns[span[exists]] < ranges.end_ns[exists]
+    kept = np.zeros(len(ranges), dtype=np.bool_)
+    kept[longest_first[: room.limit // 2]] = True
+    others = longest_first[~kept[longest_first]]
+    wanted = np.concatenate((others[near[others]], others[~near[others]]))
+    kept[wanted[: room.limit - room.limit // 2]] = True
+    return kept

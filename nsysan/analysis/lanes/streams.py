@@ -1,0 +1,116 @@
+"""The streams of a GPU in the timeline: what kind of work ran on each, and single activities where they are shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.analysis.lanes.excerpt import Excerpt
+from nsysan.analysis.lanes.lane import Lane, lane_of
+from nsysan.analysis.lanes.names import NameTable
+from nsysan.attribution.activities import SOURCES, Activities
+from nsysan.attribution.job import Gpu, Job, occupancy_of
+from nsysan.model.packing import pack
+from nsysan.model.partition import Activity
+from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.trace import process_of
+
+STREAM_LIMIT = 6
+_KIND_BITS = np.array([int(kind) for kind in Activity])
+
+
+@dataclass(frozen=True, slots=True)
+class StreamLane:
+    """What ran on one stream of a process. The parts of ``lane`` are those of this stream alone.
+
+    ``activities`` packs of each of ``activity_count`` activities in the GPU's ``exact`` spans, in order of begin, the
+    time since the begin before (the first: since time zero), its duration, and 5 times its name (a place in ``names``
+    from 1 on, 0: not kept) plus its kind: compute, communication, fused, graph, copy from 0 on.
+    """
+
+    pid: int
+    context_id: int | None
+    stream_id: int | None
+    lane: Lane
+    activity_count: int
+    activities: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _StreamKeys:
+    """A code per activity; activities of one stream have equal ones."""
+
+    codes: Int64Array
+    identities: Int64Array
+    """Of each code the process, context and stream (columns)."""
+
+
+def streams_of(
+    job: Job, gpu: Gpu, excerpt: Excerpt, names: NameTable, limit: int
+) -> tuple[tuple[StreamLane, ...], int]:
+    """The streams with the most work in the window, in order of their ids, and how many more there are.
+
+    Each lane has at most about ``limit`` pieces.
+    """
+    keys = _stream_keys(job, gpu.activities)
+    first_ns, last_ns = gpu.window_ns
+    inside_ns = gpu.activities.end_ns.clip(first_ns, last_ns) - gpu.activities.start_ns.clip(first_ns, last_ns)
+    work_ns = np.bincount(keys.codes, weights=inside_ns, minlength=len(keys.identities))
+    busiest = [code for code in np.argsort(-work_ns, kind="stable").tolist() if work_ns[code] > 0]
+    excerpt_keys = _stream_keys(job, excerpt.activities)
+    lanes = []
+    for code in sorted(busiest[:STREAM_LIMIT]):
+        of_stream = gpu.activities.take(keys.codes == code)
+        identity = keys.identities[code]
+        shown = excerpt.activities.take((excerpt_keys.identities[excerpt_keys.codes] == identity).all(axis=1))
+        lane = lane_of(occupancy_of(of_stream, gpu.window_ns), excerpt.spans, limit)
+        lanes.append(_stream_lane(identity, lane, shown, _pack_activities(job, shown, names)))
+    return tuple(lanes), max(len(busiest) - STREAM_LIMIT, 0)
+
+
+def _stream_lane(identity: Int64Array, lane: Lane, shown: Activities, packed: str) -> StreamLane:
+    global_pid, context_id, stream_id = identity.tolist()
+    return StreamLane(
+        pid=process_of(global_pid),
+        context_id=None if context_id == ABSENT else context_id,
+        stream_id=None if stream_id == ABSENT else stream_id,
+        lane=lane,
+        activity_count=len(shown),
+        activities=packed,
+    )
+
+
+def _pack_activities(job: Job, shown: Activities, names: NameTable) -> str:
+    numbers = [names.number(job.activity_name(shown, position)) for position in range(len(shown))]
+    named_kinds = np.array(numbers, dtype=np.int64) * len(Activity) + np.searchsorted(_KIND_BITS, shown.kind)
+    begun_ns = np.diff(shown.start_ns, prepend=0)
+    return pack(np.column_stack((begun_ns, shown.end_ns - shown.start_ns, named_kinds)).ravel())
+
+
+def _stream_keys(job: Job, activities: Activities) -> _StreamKeys:
+    """Which stream each activity ran on."""
+    identities = np.empty((len(activities), 3), dtype=np.int64)
+    for report in np.unique(activities.report).tolist():
+        tables = job.traces[report].gpu_tables()
+        for source, name in enumerate(SOURCES):
+            if name in tables:
+                ours = (activities.report == report) & (activities.source == source)
+                rows, table = activities.row[ours], tables[name]
+                identities[ours] = np.column_stack(
+                    (table.global_pid[rows], table.context_id[rows], table.stream_id[rows])
+                )
+    codes = np.zeros(len(activities), dtype=np.int64)
+    for column in identities.T:
+        codes = _renumbered(codes, column)
+    firsts = np.unique(codes, return_index=True)[1]
+    return _StreamKeys(codes, identities[firsts])
+
+
+def _renumbered(codes: Int64Array, column: Int64Array) -> Int64Array:
+    """Codes from 0 on, equal where both the old codes and the column are."""
+    if not len(column) or column.min() == column.max():
+        return codes
+    values, places = np.unique(column, return_inverse=True)
+    numbers: Int64Array = np.unique(codes * len(values) + places, return_inverse=True)[1]
+    return numbers

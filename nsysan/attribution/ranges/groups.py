@@ -1,0 +1,79 @@
+"""Ranges by the name that they share, and the tree of these names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.attribution.host import Host
+from nsysan.attribution.ranges.times import RangeTimes
+from nsysan.model.tables import Int64Array, Table
+from nsysan.model.trace import PROCESS_BITS
+
+DomainAndName = tuple[str | None, str]
+"""A domain's name, None of the default one, and the name that ranges share."""
+
+
+class GroupNumbers:
+    """A number for each domain and name, the same over all reports."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[DomainAndName, int] = {}
+
+    @property
+    def names(self) -> list[DomainAndName]:
+        """Domain and name by number."""
+        return list(self._numbers)
+
+    def of_ranges(self, host: Host, rows: Int64Array) -> Int64Array:
+        """The number of each of these ranges."""
+        ranges, groups = host.ranges, host.range_groups
+        processes, process_of = np.unique(ranges.global_tid[rows] & PROCESS_BITS, return_inverse=True)
+        domains, domain_of = np.unique(ranges.domain_id[rows], return_inverse=True)
+        keys = (process_of * len(domains) + domain_of) * len(groups.names) + groups.of_row[rows]
+        unique, key_of = np.unique(keys, return_inverse=True)
+        numbers = []
+        for place, group in zip(*(part.tolist() for part in np.divmod(unique, len(groups.names) or 1)), strict=True):
+            process, domain = int(processes[place // len(domains)]), int(domains[place % len(domains)])
+            named = (host.trace.nvtx_domains.get((process, domain)), groups.names[group])
+            numbers.append(self._numbers.setdefault(named, len(self._numbers)))
+        return np.array(numbers, np.int64)[key_of]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnShare(Table):
+    """What each range adds to the total of its name: nothing of what another range of that name around it has."""
+
+    cpu_ns: Int64Array
+    gpu_ns: Int64Array
+
+
+def own_shares(times: RangeTimes, groups: Int64Array, threads: Int64Array, totals_ns: Int64Array) -> OwnShare:
+    """The share of each range in its name's totals, so that time inside two ranges of one name counts once.
+
+    ``totals_ns`` is the GPU time launched before each place of the call order.
+    """
+    order = np.lexsort((-times.end_ns, times.start_ns, threads, groups))
+    key = np.stack([groups[order], threads[order]], axis=1)
+    head = np.concatenate([[True], (key[1:] != key[:-1]).any(axis=1)])[: len(order)]
+    end_ns = np.maximum(times.end_ns, times.start_ns)[order]
+    begun_ns = np.maximum(times.start_ns[order], _latest_before(end_ns, head))
+    first, last = times.first_call[order], times.last_call[order]
+    begun = np.maximum(first, _latest_before(last, head))
+    cpu_ns, gpu_ns = np.zeros(len(order), np.int64), np.zeros(len(order), np.int64)
+    cpu_ns[order] = np.maximum(end_ns - begun_ns, 0)
+    gpu_ns[order] = totals_ns[last] - totals_ns[np.minimum(begun, last)]
+    return OwnShare(cpu_ns, gpu_ns)
+
+
+def _latest_before(ends: Int64Array, head: np.ndarray) -> Int64Array:
+    """The largest end among the rows before each in its group; the smallest number there is for the first."""
+    if not len(ends):
+        return ends
+    # ranks are small, so that groups can be told apart by adding to them
+    unique, ranks = np.unique(ends, return_inverse=True)
+    base = np.cumsum(head) * (len(unique) + 1)
+    latest = np.maximum.accumulate(base + ranks)
+    before = np.concatenate([[-1], latest[:-1]]) - base
+    return np.where(before < 0, np.iinfo(np.int64).min, unique[np.maximum(before, 0)])

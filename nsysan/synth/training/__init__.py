@@ -1,0 +1,1 @@
+"""Training steps as programs of host threads: layers, operators, collectives."""

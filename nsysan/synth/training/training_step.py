@@ -1,0 +1,206 @@
+"""A training step of a transformer, as the program of one rank's host thread.
+
+A step fetches a batch and copies it to the GPU, runs the layers forward and backward, reduces each layer's gradients
+over the ranks on a second stream while the backward goes on, and updates the weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from nsysan.model.copies import CopyKind, MemoryKind
+from nsysan.model.kernels import Collective
+from nsysan.synth.simulation.communicator import Communicator, Purpose
+from nsysan.synth.simulation.program import (
+    Action,
+    HostWork,
+    Launch,
+    PlainCall,
+    Pop,
+    Push,
+    Rendezvous,
+    Synchronize,
+    copy,
+    graph,
+    memset,
+)
+from nsysan.synth.training import kernels
+from nsysan.synth.training.kernels import SHORTEST_KERNEL_NS
+from nsysan.synth.training.layer import GRADIENT_BYTES
+from nsysan.synth.training.layer_program import LayerProgram
+from nsysan.synth.training.operators import (
+    COPY_CALL,
+    MAIN_STREAM,
+    MEMSET_CALL,
+    Operators,
+    after,
+    communication_stream,
+    in_range,
+)
+from nsysan.synth.training.worker import Worker
+
+GRAPH_CALL = "cudaGraphLaunch_v10000"
+_OPTIMIZER_BYTES_PER_PARAMETER = 28
+"""AdamW reads weight, gradient and both moments, and writes all but the gradient, in single precision."""
+
+
+class TrainingStep:
+    """One step of one rank of a job with data parallelism; other ways to split a model override what differs."""
+
+    def __init__(self, worker: Worker, number: int) -> None:
+        self.worker = worker
+        self.knobs = worker.knobs
+        self.number = number
+        self.operators = Operators(worker, number)
+        self.layer = LayerProgram(self.operators, worker.layer)
+
+    def program(self) -> Iterator[Action]:
+        """The whole step, inside its marker."""
+        spelling = self.worker.spelling
+        yield Push(spelling.step_text(self.number), spelling.step_domain_id, marks_step=True)
+        yield from self.phases()
+        yield from in_range(spelling.optimizer, self.optimizer())
+        yield Pop()
+
+    def phases(self) -> Iterator[Action]:
+        """All up to the optimizer."""
+        yield from self.fetch_batch()
+        yield from in_range(self.worker.spelling.forward, self.forward())
+        yield from in_range(self.worker.spelling.backward, self.backward())
+
+    def fetch_batch(self) -> Iterator[Action]:
+        """Wait for the loader, and copy what it brings."""
+        yield from self.wait_for_loader()
+        yield from self.copy_batch()
+
+    def wait_for_loader(self) -> Iterator[Action]:
+        """Until the next batch is there."""
+        loading = HostWork(self.operators.times.of_host(self.knobs.loader_ns), "data_loading")
+        yield from in_range(self.worker.spelling.loader, [loading])
+
+    def copy_batch(self) -> Iterator[Action]:
+        """From the host to the GPU."""
+        size_bytes = 8 * self.knobs.token_count
+        for _ in ("tokens", "labels"):
+            batch = copy(CopyKind.HOST_TO_DEVICE, size_bytes, self.operators.times.host_copy(size_bytes))
+            yield from self.operators.operator("aten::copy_", batch, COPY_CALL)
+
+    def forward(self) -> Iterator[Action]:
+        """Embedding, layers and loss."""
+        yield from self.embedding()
+        for index in range(self.knobs.layer_count):
+            yield from self._reallocate()
+            yield from self._copy_mask()
+            yield from self._captured(self.forward_layer(index))
+            yield from self._log()
+        yield from self.loss()
+
+    def embedding(self) -> Iterator[Action]:
+        """What a token's number stands for."""
+        size_bytes = 2 * self.layer.layer.activation_bytes
+        yield from self.operators.memory_bound("aten::embedding", kernels.EMBEDDING, size_bytes)
+
+    def loss(self) -> Iterator[Action]:
+        """How far the model is off."""
+        size_bytes = self.layer.layer.activation_bytes
+        yield from self.operators.memory_bound("aten::nll_loss_forward", kernels.LOSS, size_bytes)
+
+    def forward_layer(self, index: int) -> Iterator[Action]:  # noqa: ARG002 -- what a layer says to other ranks names it
+        """One layer."""
+        yield from self.layer.forward()
+
+    def backward(self) -> Iterator[Action]:
+        """The layers from the last to the first, each followed by the reduction of its gradients."""
+        for index in reversed(range(self.knobs.layer_count)):
+            yield from self._captured(self.backward_layer(index))
+            yield from self._log()
+            yield from self.reduce_gradients(index)
+
+    def backward_layer(self, index: int) -> Iterator[Action]:  # noqa: ARG002 -- as in forward_layer
+        """The gradients of one layer."""
+        yield from self.layer.backward()
+
+    def reduce_gradients(self, index: int) -> Iterator[Action]:
+        """The all-reduce of a layer's gradients, while the backward goes on."""
+        communicator = self.worker.communicator(Purpose.DATA_PARALLEL)
+        if communicator is not None:
+            key = f"step {self.number} layer {index}"
+            size_bytes = self.reduced_gradient_bytes
+            yield from self.operators.communicate(self.meeting(key, Collective.ALL_REDUCE, communicator, size_bytes))
+
+    @property
+    def reduced_gradient_bytes(self) -> int:
+        """The gradients of a layer that all ranks have."""
+        return self.worker.layer.gradient_bytes
+
+    def optimizer(self) -> Iterator[Action]:
+        """The update of the weights, once their gradients are there."""
+        data_stream = communication_stream(Purpose.DATA_PARALLEL)
+        yield from after(data_stream, MAIN_STREAM, f"step {self.number} reduced")
+        yield from self.operators.operator("aten::zero_", memset(4_096, SHORTEST_KERNEL_NS), MEMSET_CALL)
+        for _ in range(self.knobs.layer_count):
+            size_bytes = GRADIENT_BYTES * self.updated_parameter_count
+            yield from self.operators.memory_bound("aten::_foreach_norm", kernels.NORM, size_bytes)
+        for index in range(self.knobs.layer_count):
+            moved_bytes = _OPTIMIZER_BYTES_PER_PARAMETER * self.updated_parameter_count
+            yield from self.operators.memory_bound("aten::_fused_adamw_", kernels.ADAM, moved_bytes)
+            yield from self.share_weights(index)
+
+    @property
+    def updated_parameter_count(self) -> int:
+        """How many weights of a layer this rank updates."""
+        return self.worker.layer.parameter_count
+
+    def share_weights(self, index: int) -> Iterator[Action]:  # noqa: ARG002 -- as in forward_layer
+        """What ranks tell each other of a layer's new weights: nothing where each has updated all."""
+        yield from ()
+
+    def meeting(
+        self,
+        key: str,
+        kind: Collective,
+        communicator: Communicator,
+        size_bytes: int,
+        root: int | None = None,
+    ) -> Rendezvous:
+        """A collective over an array of ``size_bytes``."""
+        transfer_ns = self.worker.network.collective_ns(kind, size_bytes, len(communicator.ranks))
+        return Rendezvous(
+            key=key,
+            collective=kind,
+            communicator=communicator,
+            size_bytes=size_bytes,
+            transfer_ns=transfer_ns,
+            root=root,
+        )
+
+    def _captured(self, layer: Iterable[Action]) -> Iterator[Action]:
+        """The kernels of a layer, or the graph they were captured in, which runs them without a pause."""
+        if not self.knobs.captures_layers:
+            yield from layer
+            return
+        duration_ns = sum(action.task.duration_ns for action in layer if isinstance(action, Launch))
+        yield HostWork(self.knobs.python_ns)
+        yield Launch(GRAPH_CALL, self.knobs.launch_ns, MAIN_STREAM, graph(duration_ns))
+
+    def _reallocate(self) -> Iterator[Action]:
+        """What the caching allocator does where it finds no room."""
+        if self.knobs.allocation_ns:
+            yield Synchronize(name="cudaFree_v3020", cause="allocator")
+            yield PlainCall("cudaMalloc_v3020", self.operators.times.of_host(self.knobs.allocation_ns), "allocator")
+
+    def _copy_mask(self) -> Iterator[Action]:
+        size_bytes = self.knobs.pageable_bytes
+        if size_bytes:
+            duration_ns = self.operators.times.pageable_copy(size_bytes)
+            mask = copy(CopyKind.HOST_TO_DEVICE, size_bytes, duration_ns, MemoryKind.PAGEABLE)
+            yield from self.operators.operator("aten::copy_", mask, COPY_CALL, blocking=True)
+
+    def _log(self) -> Iterator[Action]:
+        if not self.knobs.logs_each_layer:
+            return
+        if self.knobs.reads_back:
+            value = copy(CopyKind.DEVICE_TO_HOST, 4, SHORTEST_KERNEL_NS)
+            yield from self.operators.operator("aten::item", value, COPY_CALL)
+            yield Synchronize(MAIN_STREAM)
+        yield HostWork(self.operators.times.of_host(self.knobs.logging_ns))

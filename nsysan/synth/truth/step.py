@@ -1,0 +1,66 @@
+"""Training steps on the GPU: they tile it from the first kernel of one step to the first of the next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from nsysan.model.partition import Activity
+from nsysan.synth.simulation.program import TaskKind
+from nsysan.synth.simulation.timelines import Range, RankTimeline, Simulation
+
+
+@dataclass(frozen=True, slots=True)
+class StepTime:
+    """A step of one rank's GPU; ``marker`` is the text of its NVTX range, None where there is no such range."""
+
+    marker: str | None
+    start_ns: int
+    end_ns: int
+
+
+def steps_of(timeline: RankTimeline) -> tuple[StepTime, ...]:
+    """The closed steps of a rank; the last marker's step has no end and is left out.
+
+    Step k begins with the first kernel on the main compute stream whose launch call begins inside marker k.
+    """
+    starts = list(_starts(timeline))
+    return tuple(
+        StepTime(marker, start_ns, next_start_ns) for (marker, start_ns), (_, next_start_ns) in pairwise(starts)
+    )
+
+
+def mean_step_ns(simulation: Simulation) -> float:
+    """The mean closed step of the rank for which it is longest."""
+    return max(_mean_step_ns(steps_of(timeline)) for timeline in simulation.ranks)
+
+
+def _mean_step_ns(steps: tuple[StepTime, ...]) -> float:
+    return (steps[-1].end_ns - steps[0].start_ns) / len(steps)
+
+
+def _starts(timeline: RankTimeline) -> Iterator[tuple[str | None, int]]:
+    stream_id = _main_stream(timeline)
+    kernels = [
+        work for work in timeline.works if work.stream_id == stream_id and work.task.kind is TaskKind.KERNEL
+    ]  # in the order of their calls
+    position = 0
+    for marker in sorted(_markers(timeline), key=lambda marker: marker.start_ns):
+        while kernels[position].call.start_ns < marker.start_ns:
+            position += 1
+        yield marker.text, kernels[position].start_ns
+
+
+def _markers(timeline: RankTimeline) -> Iterator[Range]:
+    return (found for found in timeline.ranges if found.marks_step)
+
+
+def _main_stream(timeline: RankTimeline) -> int:
+    """The stream with most compute time."""
+    times: Counter[int] = Counter()
+    for work in timeline.works:
+        if work.task.activity is Activity.COMPUTE:
+            times[work.stream_id] += work.end_ns - work.start_ns
+    return times.most_common(1)[0][0]
