@@ -130,7 +130,7 @@ TimelineItems.prototype.describe = function describe(place, names) {
   return { title, start: this.starts[place], end: this.ends[place], note: null };
 };
 
-// A row of named things alone: NVTX ranges of one depth.
+// A row of named things alone: ranges of one depth.
 class TimelineItemRow {
   constructor({ label, items, height, gap }) {
     Object.assign(this, { label, items, height: height + gap, itemHeight: height });

@@ -31,7 +31,7 @@ class TimelineReading {
     }
   }
 
-  // The note at a point: what is there, when it begins as the Nsight Systems GUI shows it, and how long it lasts.
+  // The note at a point: what is there, when it begins as profilers' own viewers show it, and how long it lasts.
   show(x, y, thing) {
     this.note.hidden = !thing;
     if (!thing) return;
