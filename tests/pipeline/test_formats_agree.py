@@ -14,8 +14,9 @@ from nsysan.model.kernels import Collective
 from nsysan.model.tables import Copies, Kernels, Memsets
 from nsysan.model.trace import PID_MASK, PID_SHIFT, Trace, process_of
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
-from nsysan.synth.generate import FileFormat, Generated, Request, generate
+from nsysan.synth.generate import Generated, generate
 from nsysan.synth.placement import Layout
+from nsysan.synth.request import FileFormat, Request
 from nsysan.synth.scenario import Scenario, all_scenarios
 from nsysan.synth.truth.job_truth import CollectiveTruth
 from tests.ingest.layouts import SCHEMAS, lay_out, layout_of
