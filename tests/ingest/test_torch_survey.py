@@ -9,7 +9,7 @@ import pytest
 from nsysan.ingest.reading import ReadOptions, read_trace, survey_report
 from nsysan.model.contents import Communicators, Contents, TableRows
 from nsysan.model.errors import InputError
-from nsysan.model.trace import ProcessGroup
+from nsysan.model.trace import ProcessGroup, process_of
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.report.contents_text import render_contents
 from nsysan.report.renderers import renderers
@@ -149,8 +149,8 @@ def test_a_graph_launch_without_kernels_is_no_unseen_graph(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "events",
     [
-        [event("cpu_op", "aten::mm", 1, 1, thread=(pid, 1)) for pid in (42, 43)],
-        [event("cuda_runtime", "cudaLaunchKernel", 1, 1, thread=(pid, 1), correlation=1) for pid in (42, 42, 42, 43)],
+        [event("cpu_op", "aten::mm", 1, 1, thread=(pid, 1)) for pid in (42, 42, 43, 43)],
+        [event("cuda_runtime", "cudaLaunchKernel", 1, 1, thread=(pid, 1), correlation=1) for pid in (42, 42, 42, 43, 43)],
         [{"ph": "M", "name": "process_labels", "pid": pid, "args": {"labels": "CPU"}} for pid in (42, 43)],
     ],
     ids=["operators", "calls", "labels"],
@@ -161,6 +161,15 @@ def test_a_trace_merged_of_several_ranks_is_refused(tmp_path: Path, events: list
     for read in (read_trace, survey_report):
         with pytest.raises(InputError, match="was merged of several ranks: it holds the events of several processes"):
             read(path, ReadOptions())
+
+
+def test_one_stray_event_makes_no_second_rank(tmp_path: Path) -> None:
+    operators = [event("cpu_op", "aten::mm", 1, 1, thread=(pid, 1)) for pid in (42, 42, 43)]
+
+    trace = read_trace(written(tmp_path, *operators), ReadOptions())
+
+    assert trace.nvtx_ranges is not None
+    assert [process_of(tid) for tid in trace.nvtx_ranges.global_tid.tolist()] == [42, 42, 43]
 
 
 def test_two_ranks_in_one_header_are_refused_and_one_told_twice_is_one(tmp_path: Path) -> None:
