@@ -150,7 +150,7 @@ def test_a_graph_launch_without_kernels_is_no_unseen_graph(tmp_path: Path) -> No
     "events",
     [
         [event("cpu_op", "aten::mm", 1, 1, thread=(pid, 1)) for pid in (42, 42, 43, 43)],
-        [event("cuda_runtime", "cudaLaunchKernel", 1, 1, thread=(pid, 1), correlation=1) for pid in (42, 42, 42, 43, 43)],
+        [event("cuda_runtime", "cudaLaunchKernel", 1, 1, thread=(pid, 1), correlation=1) for pid in (42, 42, 43, 43)],
         [{"ph": "M", "name": "process_labels", "pid": pid, "args": {"labels": "CPU"}} for pid in (42, 43)],
     ],
     ids=["operators", "calls", "labels"],
