@@ -126,6 +126,14 @@ def test_a_chosen_window_cuts_both_times(tmp_path: Path) -> None:
     assert times(tmp_path, export, WindowChoice(50, 70)) == {"forward": (20, 20, 20, 20)}
 
 
+def test_work_launched_before_a_chosen_window_still_counts_for_its_ranges(tmp_path: Path) -> None:
+    # the host is ahead: of the three ranges of one name two ended before the window, and one reaches into it
+    export = Export().nvtx(0, 10, "forward").nvtx(20, 30, "forward").nvtx(40, 70, "forward")
+    launched(launched(launched(export, 5, 100, 101), 25, 110, 120), 45, 130, 230)
+
+    assert times(tmp_path, export, WindowChoice(60, 500)) == {"forward": (10, 10, 111, 111)}
+
+
 def test_start_end_ranges_are_intervals_of_the_process_and_never_nest(tmp_path: Path) -> None:
     # C46: a call in one of them is its own, in both it is ambiguous
     export = Export().nvtx(0, 60, "a", event_type=60, tid=100).nvtx(40, 100, "b", event_type=60, tid=200)

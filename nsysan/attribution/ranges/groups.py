@@ -54,7 +54,8 @@ def own_shares(times: RangeTimes, groups: Int64Array, threads: Int64Array, total
 
     ``totals_ns`` is the GPU time launched before each place of the call order.
     """
-    order = np.lexsort((-times.end_ns, times.start_ns, threads, groups))
+    # times are cut at a window's begin: of those cut there the calls tell which began first
+    order = np.lexsort((-times.end_ns, times.first_call, times.start_ns, threads, groups))
     key = np.stack([groups[order], threads[order]], axis=1)
     head = np.concatenate([[True], (key[1:] != key[:-1]).any(axis=1)])[: len(order)]
     end_ns = np.maximum(times.end_ns, times.start_ns)[order]
