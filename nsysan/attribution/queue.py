@@ -54,7 +54,9 @@ def device_launches(activities: Activities, host: Host) -> DeviceLaunches:
         work_count=work_count,
         latency_ns=start_ns - call_ns,
         queue_ns=np.where(queue_ns < 0, ABSENT, queue_ns),
-        depth=_depth(call_ns, work_count, _ends_after_calls(activities.end_ns[sound], host.calls.start_ns[rows[sound]])),
+        depth=_depth(
+            call_ns, work_count, _ends_after_calls(activities.end_ns[sound], host.calls.start_ns[rows[sound]])
+        ),
     )
     return DeviceLaunches(calls, len(activities) - len(called), int(impossible.sum()))
 
