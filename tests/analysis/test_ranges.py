@@ -213,3 +213,30 @@ def test_times_equal_a_look_at_every_range_for_every_call(
     # self times add up to what lies in any range
     assert sum(row[1] or 0 for row in rows.values()) - 1 == sum(bool(holders(moment)) for moment in range(120))
     assert sum(row[3] or 0 for row in rows.values()) == sum(gpu_ns for call_ns, gpu_ns in calls if holders(call_ns))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(DRAWN_RANGES, DRAWN_CALLS, st.integers(0, 120), st.integers(1, 60))
+def test_a_window_cuts_time_and_work_of_every_range(
+    tmp_path: Path, ranges: list[tuple[int, int, str]], calls: list[tuple[int, int]], from_ns: int, length_ns: int
+) -> None:
+    export, window = Export().nvtx(200, 201, "last"), range(from_ns, from_ns + length_ns)
+    for start_ns, duration_ns, name in ranges:
+        export.nvtx(start_ns, start_ns + duration_ns, name)
+    # the host is 30 ns ahead; one kernel fills the window, so that none is empty
+    launched(export, 150, 0, 300)
+    for call_ns, gpu_ns in calls:
+        launched(export, call_ns, call_ns + 30, call_ns + 30 + gpu_ns)
+
+    rows = times(tmp_path, export, WindowChoice(window.start, window.stop))
+
+    def inside(name: str, moment: int) -> bool:
+        return any(name == drawn and start <= moment < start + length for start, length, drawn in ranges)
+
+    for name in {drawn for _, _, drawn in ranges}:
+        called = [(call_ns, gpu_ns) for call_ns, gpu_ns in calls if inside(name, call_ns)]
+        # no range reaches to the call at 150
+        work_ns = sum(
+            moment in window for call_ns, gpu_ns in called for moment in range(call_ns + 30, call_ns + 30 + gpu_ns)
+        )
+        assert (rows[name][0], rows[name][2]) == (sum(inside(name, moment) for moment in window), work_ns)
