@@ -79,7 +79,8 @@ def found_markers(host: Host) -> dict[int, Markers]:
             process = int(host.ranges.global_tid[rows[0]]) & PROCESS_BITS
             # the longest are at the top of the loop
             time_ns = int((host.range_ends_ns[rows] - host.ranges.start_ns[rows]).sum())
-            best[process] = min(best.get(process, ((rank, 1), name, rows)), ((rank, -time_ns), name, rows), key=_order)
+            candidate = ((rank, -time_ns), name, rows)
+            best[process] = min(best.get(process, candidate), candidate, key=_order)
     return {process: _markers(host, rows, name) for process, (_, name, rows) in best.items()}
 
 
