@@ -235,15 +235,19 @@ def _device_times(device: Device, job: Job) -> DeviceTimes:
 
 
 def _start_up(device: Device, job: Job, idle: IdleTime) -> StartUp | None:
-    host = job.idle.threads[device.report].host
-    _, steps = job.steps.of_device(device)
-    end_ns = start_up_end_without_steps(device.activities, host.trace)
-    if steps is not None:
-        end_ns = start_up_end(steps, exclusions(steps, step_causes_ns(steps, idle.pieces), host, device.global_pid))
+    end_ns = _start_up_end(device, job, idle)
     if end_ns is None:
         return None
     end_ns = int(np.clip(end_ns, device.occupancy.bounds_ns[0], device.occupancy.bounds_ns[-1]))
     return StartUp(end_ns, causes_of(idle.pieces.clipped(int(device.occupancy.bounds_ns[0]), end_ns)))
+
+
+def _start_up_end(device: Device, job: Job, idle: IdleTime) -> int | None:
+    host = job.idle.threads[device.report].host
+    _, steps = job.steps.of_device(device)
+    if steps is None:
+        return start_up_end_without_steps(device.activities, host.trace)
+    return start_up_end(steps, exclusions(steps, step_causes_ns(steps, idle.pieces), host, device.global_pid))
 
 
 def _idle_between(device: Device, start_ns: int, end_ns: int) -> int:

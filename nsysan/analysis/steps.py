@@ -21,6 +21,7 @@ from nsysan.model.profilers import Recapture
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import Int64Array
 from nsysan.model.text import display_text
+from nsysan.timeline.coverage import coverage
 
 STEPS_PER_JOB = 4_000
 FEWEST_PER_DEVICE = 10
@@ -152,17 +153,8 @@ def _cut(job: Job, device: Device, steps: DeviceSteps) -> _Cut:
     idle = job.idle.of_device(device)
     causes_ns = step_causes_ns(steps, None if idle is None else idle.pieces)
     excluded = exclusions(steps, causes_ns, job.idle.threads[device.report].host, device.global_pid)
-    return _Cut(steps, _parts_ns(device, steps), None if idle is None else causes_ns, excluded)
-
-
-def _parts_ns(device: Device, steps: DeviceSteps) -> Int64Array:
-    """The partition of each step: one row a step, one column a part."""
-    parts, bounds_ns = device.occupancy.parts, device.occupancy.bounds_ns
-    cut = steps.labelling().pieces(bounds_ns[:-1], bounds_ns[1:])
-    inside = cut.labels >= 0
-    times_ns = np.zeros((len(steps), len(PartTimes.__slots__)), np.int64)
-    np.add.at(times_ns, (cut.labels[inside], parts[cut.asked[inside]]), (cut.end_ns - cut.start_ns)[inside])
-    return times_ns
+    parts_ns = coverage(device.occupancy, steps.bounds_ns)
+    return _Cut(steps, parts_ns, None if idle is None else causes_ns, excluded)
 
 
 def _of_device(job: Job, device: Device, source: StepSource, cut: _Cut, listed: int) -> StepsOfDevice:

@@ -103,7 +103,8 @@ def build_job(
     GPU does not exist.
     """
     choice = choice or WindowChoice()
-    bounds = [bounds_of(choice, trace) for trace in traces]
+    hosts = [Host(trace) for trace in traces]
+    bounds = [bounds_of(choice, host.trace) for host in hosts]
     clocks = clocks_of(traces)
     everything = [
         FoundDevice(report, work, identify_gpu(trace, report, work.global_pid, work.device_id))
@@ -117,7 +118,6 @@ def build_job(
         _refuse_empty_window(chosen)
     damaged = (note for trace in traces for note in damage_notes(trace))
     notes = (*_unusable_notes(everything), *damaged, *matching_notes(groups))
-    hosts = [Host(trace) for trace in traces]
     idle = JobIdle([HostThreads(host) for host in hosts], clocks)
     return Job(tuple(traces), tuple(chosen), notes, choice != WindowChoice(), idle, JobSteps(hosts, marker))
 
