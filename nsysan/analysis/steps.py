@@ -28,6 +28,7 @@ FEWEST_PER_DEVICE = 10
 SLOW_FACTOR = 1.2
 """A step that takes so many medians is a slow one."""
 FEWEST_FOR_TREND = 6
+FEWEST_FOR_DISTANCE = 3
 _MARKED_STEPS = Recapture(
     nsys="Mark each step with an NVTX range that numbers it, or name its ranges with --marker.",
     torch="Call the profiler's step() after each step, or name the annotations of steps with --marker.",
@@ -56,8 +57,8 @@ class StepsOfDevice:
 
     ``list`` holds the first closed steps; there are ``step_count``. ``lead_ns`` is the window before the first,
     ``open_ns`` what follows the last. ``time`` and ``idle_causes`` are the mean step's. ``slow_count`` steps take over
-    1.2 medians; ``slow_every`` is their distance in steps where that is always the same. ``trend_frac`` = median of the
-    last third / median of the first third - 1, null for fewer than six steps.
+    1.2 medians; ``slow_every`` is their distance in steps where that is always the same, from three of them on.
+    ``trend_frac`` = median of the last third / median of the first third - 1, null for fewer than six steps.
     """
 
     id: str
@@ -201,9 +202,9 @@ def _present(causes_ns: Int64Array) -> dict[str, int]:
 
 
 def _distance(rows: Int64Array) -> int | None:
-    """The one distance between neighbours, None where there are several or none."""
+    """The one distance between neighbours, None where there are several, or too few neighbours to tell."""
     distances = np.unique(np.diff(rows))
-    return int(distances[0]) if len(distances) == 1 else None
+    return int(distances[0]) if len(distances) == 1 and len(rows) >= FEWEST_FOR_DISTANCE else None
 
 
 def _trend(durations_ns: Int64Array) -> float | None:
