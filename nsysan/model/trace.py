@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nsysan.model.profilers import Profiler, profiler_of
 from nsysan.model.tables import (
@@ -132,6 +132,8 @@ class Trace:
     rank: int | None = None
     world_size: int | None = None
     process_groups: tuple[ProcessGroup, ...] = ()
+    unreadable_work: Mapping[str, int] = field(default_factory=dict)
+    """The part of ``unreadable_records`` that is GPU work, by the name in ``GPU_TABLES``."""
 
     @property
     def profiler(self) -> Profiler:

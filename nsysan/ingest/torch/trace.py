@@ -9,7 +9,7 @@ import numpy as np
 
 from nsysan.ingest.fingerprint import fingerprint_of
 from nsysan.ingest.reader import Candidate, ReadOptions
-from nsysan.ingest.torch.events import DOMAIN_NAMES, THREAD_COLUMN, Events
+from nsysan.ingest.torch.events import DOMAIN_NAMES, THREAD_COLUMN, WORK, Events
 from nsysan.ingest.torch.header import JOB_KEY, KEYS, Header, read_header
 from nsysan.ingest.torch.json_stream import JsonStream
 from nsysan.ingest.torch.merged import merged, refuse_merged
@@ -80,6 +80,9 @@ def read_torch_trace(candidate: Candidate, reader: str, options: ReadOptions) ->
         rank=header.rank,
         world_size=header.world_size,
         process_groups=header.process_groups,
+        unreadable_work={
+            kind: events.unreadable[category] for kind, category in WORK.items() if events.unreadable[category]
+        },
     )
     return Recorded(trace, frozenset(events.other_kinds))
 
