@@ -16,10 +16,10 @@ from nsysan.attribution.idle.job_idle import JobIdle
 from nsysan.attribution.matching import FoundDevice, group_by_gpu, matching_notes
 from nsysan.attribution.sound_records import damage_notes
 from nsysan.attribution.steps.job_steps import JobSteps
-from nsysan.attribution.window import LISTED_NAMES, WindowChoice, bounds_of, window_over
+from nsysan.attribution.window import WindowChoice, bounds_of, window_over
 from nsysan.model.errors import UsageError
 from nsysan.model.run import Note
-from nsysan.model.text import display_text
+from nsysan.model.text import LISTED_NAMES, display_text
 from nsysan.model.trace import Trace, process_of
 from nsysan.model.units import counted, format_timestamp
 from nsysan.timeline.occupancy import Occupancy, sweep
