@@ -193,7 +193,9 @@ def no_gpu_work(analysis_id: str, job: Job) -> Skipped:
         return Skipped(analysis_id, "no record of GPU work can be used; the notes say why", None)
     if missing := missing_records(job).get("kernels"):
         launches = counted(missing.missing_count, "kernel launch")
-        return Skipped(analysis_id, f"{launches} left no record of a kernel, and there is no other GPU work", RECORD_AGAIN)
+        return Skipped(
+            analysis_id, f"{launches} left no record of a kernel, and there is no other GPU work", RECORD_AGAIN
+        )
     recapture = _GPU_WORK.by({trace.profiler for trace in job.traces})
     return Skipped(analysis_id, "the trace holds no GPU work", recapture)
 

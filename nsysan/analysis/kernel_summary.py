@@ -12,8 +12,8 @@ from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.job import Job
-from nsysan.attribution.missing_work import missing_records
 from nsysan.attribution.kernel_class import classify
+from nsysan.attribution.missing_work import missing_records
 from nsysan.model.kernels import Collective, KernelClass
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text, text_hash

@@ -28,7 +28,9 @@ def find_missing_records(results: ResultSet) -> Iterable[Finding]:
                 severity=Severity.WARNING,
                 title=f"{described}: idle time may have been busy",
                 recoverable_ns=None,
-                evidence=(Evidence(f"Unreadable, without a possible time, or never recorded: {described}.", GpuTime.id),),
+                evidence=(
+                    Evidence(f"Unreadable, without a possible time, or never recorded: {described}.", GpuTime.id),
+                ),
                 advice=(RECORD_AGAIN,),
             )
 

@@ -33,5 +33,5 @@ class MissingRecords:
         return self.missing_frac >= BOUND_FROM_FRAC
 
     def described(self, noun: str) -> str:
-        """How many of these records, each called by the noun, are missing: ``3 of 12 kernels left no usable record``."""
+        """How many of these records, called by the noun, are missing: ``3 of 12 kernels left no usable record``."""
         return f"{format_count(self.missing_count)} of {counted(self.count, noun)} left no usable record"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.ingest.nsys.questions import QUESTIONS
-from nsysan.ingest.trace_survey import holds_timed_work
 from nsysan.ingest.torch.events import MEMORY_EVENTS, PYTHON_FRAMES
+from nsysan.ingest.trace_survey import holds_timed_work
 from nsysan.model.contents import OpenQuestion
 from nsysan.model.profilers import BOTH_ACTIVITIES
 from nsysan.model.tables import ABSENT
