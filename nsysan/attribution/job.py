@@ -9,6 +9,7 @@ import numpy as np
 
 from nsysan.attribution.activities import SOURCES, Activities, collect_activities, in_order
 from nsysan.attribution.clocks import Clock, clocks_of, shifted
+from nsysan.attribution.doubtful_records import doubt_notes
 from nsysan.attribution.gpu_identity import GpuIdentity, identify_gpu
 from nsysan.attribution.host import Host
 from nsysan.attribution.idle.host_thread import HostThreads
@@ -115,7 +116,7 @@ def build_job(
     chosen = _choose(gpus, gpu)
     if choice != WindowChoice():
         _refuse_empty_window(chosen)
-    damaged = (note for trace in traces for note in damage_notes(trace))
+    damaged = (note for trace in traces for note in (*damage_notes(trace), *doubt_notes(trace)))
     notes = (*_unusable_notes(everything), *damaged, *matching_notes(groups))
     hosts = [Host(trace) for trace in traces]
     idle = JobIdle([HostThreads(host) for host in hosts], clocks)

@@ -132,6 +132,8 @@ class Trace:
     rank: int | None = None
     world_size: int | None = None
     process_groups: tuple[ProcessGroup, ...] = ()
+    ambiguous_name_count: int = 0
+    """Ids of names for which the report has several texts; the first is in ``strings``."""
     unreadable_work: Mapping[str, int] = field(default_factory=dict)
     """The part of ``unreadable_records`` that is GPU work, by the name in ``GPU_TABLES``."""
 

@@ -81,6 +81,7 @@ def name_groups(trace: Trace, name_ids: Int64Array) -> NameGroups:
 
 
 def without_details(text: str) -> str:
+    """The text up to what PyTorch writes behind the name of an operator."""
     detail = _DETAIL.search(text)
     return text if detail is None else text[: detail.start()]
 

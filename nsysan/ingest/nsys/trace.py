@@ -52,6 +52,7 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
         nvtx_marks=names.renamed(records.nvtx_marks),
         nvtx_domains=_domain_names(names.renamed(records.nvtx_domains), names.strings),
         unreadable_records={table: left_out for table, left_out in export.unreadable_records.items() if left_out},
+        ambiguous_name_count=names.ambiguous_count,
         unreadable_work=_unreadable_work(export.unreadable_records),
     )
 
