@@ -80,7 +80,7 @@ class DeviceTimes:
     id: str
     report: int
     gpu: str
-    pid: int
+    pid: int | None
     device_id: int
     window_start_ns: int
     window_end_ns: int

@@ -33,13 +33,15 @@ def doubt_notes(trace: Trace) -> Iterator[Note]:
 
 def repeated_count(table: GpuActivities) -> int:
     """How many rows equal an earlier one in all columns."""
+    if not len(table):
+        return 0
     order = np.argsort(table.start_ns, kind="stable")
     follows = np.diff(table.start_ns[order]) == 0
     # few records begin in the same nanosecond, and only those are compared
     together = order[np.append(follows, False) | np.append(False, follows)]  # noqa: FBT003 -- an array's end
     columns: list[Int64Array] = [column[together] for column in table.columns().values()]
     ordered = np.lexsort(columns)
-    equal = np.ones(max(len(together) - 1, 0), np.bool_)
+    equal = np.ones(len(together[1:]), np.bool_)
     for column in columns:
         equal &= column[ordered][1:] == column[ordered][:-1]
     return int(equal.sum())

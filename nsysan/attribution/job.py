@@ -40,7 +40,7 @@ class Device:
     occupancy: Occupancy
 
     @property
-    def pid(self) -> int:
+    def pid(self) -> int | None:
         """The process id on its host."""
         return process_of(self.global_pid)
 

@@ -105,7 +105,7 @@ def _ranges(trace: Trace) -> dict[tuple[int, int], int]:
     ranges = trace.nvtx_ranges
     if ranges is None:
         return {}
-    process = np.where(ranges.global_tid == ABSENT, 0, ranges.global_tid & PROCESS_BITS)
+    process = ranges.global_tid & PROCESS_BITS
     domain = np.where(ranges.domain_id == ABSENT, 0, ranges.domain_id)
     return {owner: len(process[rows]) for owner, rows in _groups(process, domain)}
 

@@ -10,13 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.attribution.doubtful_records import repeated_count
+from nsysan.ingest.reading import ReadOptions, survey_report
+from nsysan.model.contents import NamedCount
 from nsysan.model.tables import Memsets
+from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.synth.export import Export
 from tests.ingest.reading import edit
 from tests.runs import analyze_exports, result_of
-from nsysan.analysis.kernel_summary import KernelSummary
-from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,7 +62,7 @@ def test_a_repeat_is_a_row_that_was_there_before(rows: list[tuple[int, ...]]) ->
 
 
 def test_of_several_texts_of_an_id_the_first_counts(tmp_path: Path) -> None:
-    path = Export().kernel(0, 10, "gemm", short_name="gemm").write(tmp_path / "rank0.sqlite")
+    path = Export().kernel(0, 10, "gemm", short_name="gemm").nvtx(0, 9, "step", registered=True).write(tmp_path / "rank0.sqlite")
     edit(
         path,
         "CREATE TABLE Others (id INTEGER, value TEXT)",
@@ -73,5 +75,9 @@ def test_of_several_texts_of_an_id_the_first_counts(tmp_path: Path) -> None:
 
     run = analyze([path], AnalyzeOptions())
 
-    assert doubts(run) == ["1 name id in rank0.sqlite with several texts: the first of each is used."]
+    assert doubts(run) == ["2 name ids in rank0.sqlite with several texts: the first of each is used."]
     assert [row.name for row in result_of(run, KernelSummary).kernels] == ["gemm"]
+    nvtx = survey_report(path, ReadOptions()).nvtx
+    # nor does a second text make a second range
+    assert nvtx is not None
+    assert (nvtx.range_count, nvtx.frequent_names) == (1, (NamedCount("step", 1),))
