@@ -38,7 +38,7 @@ def repeated_count(table: GpuActivities) -> int:
     order = np.argsort(table.start_ns, kind="stable")
     follows = np.diff(table.start_ns[order]) == 0
     # few records begin in the same nanosecond, and only those are compared
-    together = order[np.append(follows, False) | np.append(False, follows)]  # noqa: FBT003 -- an array's end
+    together = order[np.append(follows, False) | np.append(False, follows)]
     columns: list[Int64Array] = [column[together] for column in table.columns().values()]
     ordered = np.lexsort(columns)
     equal = np.ones(len(together[1:]), np.bool_)

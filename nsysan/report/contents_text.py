@@ -167,7 +167,11 @@ def _device_lines(devices: Sequence[DeviceWork]) -> list[str]:
 
 def _device_cells(device: DeviceWork) -> tuple[str, ...]:
     times = [_NOT_RECORDED if each is None else format_timestamp(each) for each in (device.start_ns, device.end_ns)]
-    return (f"process {'unknown' if device.pid is None else device.pid}, device {device.device_id}", format_count(device.record_count), *times)
+    return (
+        f"process {'unknown' if device.pid is None else device.pid}, device {device.device_id}",
+        format_count(device.record_count),
+        *times,
+    )
 
 
 def _table_lines(contents: Contents) -> list[str]:

@@ -62,7 +62,12 @@ def test_a_repeat_is_a_row_that_was_there_before(rows: list[tuple[int, ...]]) ->
 
 
 def test_of_several_texts_of_an_id_the_first_counts(tmp_path: Path) -> None:
-    path = Export().kernel(0, 10, "gemm", short_name="gemm").nvtx(0, 9, "step", registered=True).write(tmp_path / "rank0.sqlite")
+    path = (
+        Export()
+        .kernel(0, 10, "gemm", short_name="gemm")
+        .nvtx(0, 9, "step", registered=True)
+        .write(tmp_path / "rank0.sqlite")
+    )
     edit(
         path,
         "CREATE TABLE Others (id INTEGER, value TEXT)",

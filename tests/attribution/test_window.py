@@ -59,7 +59,7 @@ ALIKE = (
         ("quux", ALL_NAMES),
         ("st", ALIKE),
         ("STEP", ALIKE),
-        ("stap", ALIKE),
+        ("sttep", ALIKE),
         ("st@other", f"{ALIKE} Domains here: default; other; train."),
         ("step@nowhere", "'step' is in the domains: other; train."),
         ("step@default", "'step' is in the domains: other; train."),

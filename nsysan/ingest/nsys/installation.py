@@ -128,7 +128,9 @@ def _output(executable: str, *arguments: str) -> str:
         raise MissingToolError(f"{display_text(executable)} cannot be run: {error.strerror}.", _NAME_NSYS) from error
     except StalledError as error:
         asked = f"{display_text(executable)} {' '.join(arguments)}"
-        raise MissingToolError(f"{asked} did not end within {error.stalled_s:.0f} s and was ended.", _NAME_NSYS) from error
+        raise MissingToolError(
+            f"{asked} did not end within {error.stalled_s:.0f} s and was ended.", _NAME_NSYS
+        ) from error
 
 
 @lru_cache(maxsize=64)

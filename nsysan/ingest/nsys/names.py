@@ -30,7 +30,9 @@ class Names:
 
     def __init__(self, export: OpenExport, used_ids: Int64Array) -> None:
         inline = export.source.inline_texts.strings()
-        stored, self.ambiguous_count = _stored_strings(export, [string_id for string_id in used_ids.tolist() if string_id not in inline])
+        stored, self.ambiguous_count = _stored_strings(
+            export, [string_id for string_id in used_ids.tolist() if string_id not in inline]
+        )
         self._new_ids = _one_id_per_text(stored, inline)
         self.strings: Mapping[int, str] = {
             self._new_ids[string_id]: name for string_id, name in (stored | inline).items()

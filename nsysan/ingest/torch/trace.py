@@ -67,7 +67,10 @@ def read_torch_trace(candidate: Candidate, reader: str, options: ReadOptions) ->
         capture_ns=session.capture_ns,
         session_start_utc_ns=header.utc_ns(session.start_ns),
         gpus=header.gpus,
-        cuda_devices=tuple(CudaDevice(process_of(session.global_pid), gpu.gpu_id, gpu.gpu_id, None, gpu.sm_count) for gpu in header.gpus),
+        cuda_devices=tuple(
+            CudaDevice(process_of(session.global_pid), gpu.gpu_id, gpu.gpu_id, None, gpu.sm_count)
+            for gpu in header.gpus
+        ),
         strings=events.names.strings(),
         kernels=_gpu_table(Kernels, events.kernels, session),
         copies=_gpu_table(Copies, events.copies, session),
