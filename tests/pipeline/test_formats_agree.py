@@ -12,7 +12,7 @@ from nsysan.analysis.gpu_time import GpuTime
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.kernels import Collective
 from nsysan.model.tables import Copies, Kernels, Memsets
-from nsysan.model.trace import PID_MASK, PID_SHIFT, Trace, process_of
+from nsysan.model.trace import PID_MASK, PID_SHIFT, Trace
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.synth.generate import Generated, generate
 from nsysan.synth.placement import Layout
