@@ -61,6 +61,9 @@ def compute_baseline(_job: Job, results: ResultSet) -> Baseline | Skipped:
     if gpu_time.job.unseen_graph_launch_count:
         busy_frac = None
         unknown["compute_busy_frac"] = "CUDA graphs ran that left no record; record with --cuda-graph-trace=node"
+    if missing := gpu_time.job.missing_kernels:
+        busy_frac = None
+        unknown["compute_busy_frac"] = f"{missing.described('kernel')}; the finding about them says what to do"
     nothing = dict.fromkeys(key for key in unknown if key != "compute_busy_frac")
     return Baseline(BaselineFigures(compute_busy_frac=busy_frac, unknown=unknown, **nothing))
 

@@ -33,6 +33,10 @@ def state_verdict(run: Run) -> Verdict:
     if headline:
         return Verdict(headline.sentence, None, (_headline_compute(gpu_time), _headline_other(gpu_time)))
     why = None if run.diagnosis.why is None else ended(capitalized(run.diagnosis.why))
+    missing = gpu_time.job.missing_kernels
+    if missing is not None and not missing.usable_count:
+        lost = f"no usable record is left of {counted(missing.count, 'kernel')}"
+        return Verdict(f"What the GPUs computed is not known: {lost}", why, ())
     return Verdict(_time_sentence(gpu_time), why, _details(gpu_time))
 
 
@@ -69,11 +73,16 @@ def _time_sentence(gpu_time: GpuTime) -> str:
     """What the GPUs did, computing first; a description, for without steps there is no verdict."""
     part, share = _largest_other_part(gpu_time)
     gpus = "The GPU" if len(gpu_time.gpus) == 1 else f"The {counted(len(gpu_time.gpus), 'GPU')}"
-    unseen = gpu_time.job.unseen_graph_launch_count
+    unseen = _has_unseen_work(gpu_time)
     least = "at least " if gpu_time.job.time.opaque_graph.worst_frac or unseen else ""
     most = "at most " if part is Part.IDLE and unseen else ""
     busy = f"{gpus} computed for {least}{format_fraction(gpu_time.job.compute_busy_frac.mean_frac)} of the window"
     return f"{busy}; {_name_of(part)} took {most}{format_fraction(share.mean_frac)}" if share.worst_frac else busy
+
+
+def _has_unseen_work(gpu_time: GpuTime) -> bool:
+    """Whether the GPUs did more than is recorded, so that idle time may have been busy."""
+    return bool(gpu_time.job.unseen_graph_launch_count) or gpu_time.job.missing_kernels is not None
 
 
 def _details(gpu_time: GpuTime) -> tuple[Sentence, Sentence]:
@@ -83,7 +92,7 @@ def _details(gpu_time: GpuTime) -> tuple[Sentence, Sentence]:
     compute = _least_compute(gpu_time.job.compute_busy_frac) if several else _compute_time(gpu_time.gpus[0].time)
     if not share.worst_frac:
         return compute, (Phrase("No other part took any time."),)
-    is_bound = part is Part.IDLE and bool(gpu_time.job.unseen_graph_launch_count)
+    is_bound = part is Part.IDLE and _has_unseen_work(gpu_time)
     return compute, _most_time(part, share) if several else _part_time(part, gpu_time.gpus[0], is_bound=is_bound)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from nsysan.analysis.gpu_time import GpuTime
 from nsysan.ingest.reading import ReadOptions, read_trace, survey_report
 from nsysan.model.contents import Communicators, Contents, TableRows
 from nsysan.model.errors import InputError
@@ -14,6 +15,7 @@ from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.report.contents_text import render_contents
 from nsysan.report.renderers import renderers
 from tests.ingest.torch_traces import Event, annotation, event, kernel, written
+from tests.runs import result_of
 
 EVIDENCE = Path(__file__).parents[3] / "shared" / "evidence"
 HOST = (42, 42)
@@ -188,3 +190,16 @@ def test_a_stray_event_of_another_process_is_no_second_rank(tmp_path: Path) -> N
     stray = event("cuda_runtime", "cudaLaunchKernel", 1, 1, thread=(43, 1), correlation=1)
 
     assert [process.pid for process in survey(written(tmp_path, kernel(5, 1), *calls, stray)).processes] == [42]
+
+
+def test_a_process_that_nothing_names_is_unknown_and_not_process_0(tmp_path: Path) -> None:
+    path = written(tmp_path, kernel(5, 1), kernel(7, 1))
+
+    contents = survey_report(path, ReadOptions())
+    run = analyze([path], AnalyzeOptions())
+
+    assert [(work.pid, work.record_count) for work in contents.devices] == [(None, 2)]
+    assert "process unknown, device 0" in render_contents(contents)
+    assert [(device.id, device.pid) for device in result_of(run, GpuTime).devices] == [("r0/p?/d0", None)]
+    for renderer in renderers().values():
+        assert "process 0" not in renderer.render(run)

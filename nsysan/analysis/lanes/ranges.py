@@ -30,7 +30,7 @@ class ThreadRanges:
     of ``omitted_count`` shorter ones there was no room. They are cut at the window's edges.
     """
 
-    pid: int
+    pid: int | None
     tid: int
     range_count: int
     omitted_count: int

@@ -30,7 +30,7 @@ class StreamLane:
     from 1 on, 0: not kept) plus its kind: compute, communication, fused, graph, copy from 0 on.
     """
 
-    pid: int
+    pid: int | None
     context_id: int | None
     stream_id: int | None
     lane: Lane
