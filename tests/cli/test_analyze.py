@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import json
@@ -223,6 +224,26 @@ def test_a_file_that_cannot_be_written_whole_is_not_written(capsys: pytest.Captu
         signal.signal(signal.SIGXFSZ, handler)
 
     assert (code, "Cannot write page.html: File too large." in complaint) == (2, True)
+
+
+def test_a_full_disk_is_no_fault_of_the_command_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _report()
+
+    def fill(_path: Path, _data: bytes) -> None:
+        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    monkeypatch.setattr(Path, "write_bytes", fill)
+
+    code, complaint = _complaint(capsys, "step.sqlite", "-o", "page.html")
+    assert (code, complaint.splitlines()) == (
+        3,
+        [
+            "nsysan: Cannot write page.html: Disk quota exceeded.",
+            "  Make room there, or choose another place for it.",
+        ],
+    )
 
 
 def test_a_place_that_cannot_be_written_leaves_nothing_behind(capsys: pytest.CaptureFixture[str]) -> None:
@@ -475,7 +496,7 @@ def test_an_end_from_outside_leaves_nothing_behind(
     monkeypatch: pytest.MonkeyPatch, number: signal.Signals, code: int
 ) -> None:
     _report()
-    monkeypatch.setattr(Path, "replace", lambda *_: signal.raise_signal(number))
+    monkeypatch.setattr(Path, "write_bytes", lambda *_: signal.raise_signal(number))
 
     assert main(["analyze", "step.sqlite"]) == code
     assert [path.name for path in Path().iterdir()] == ["step.sqlite"]
