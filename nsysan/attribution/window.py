@@ -22,7 +22,8 @@ RECORD_HOST = Recapture(
     torch=f"Record with torch.profiler: profile({BOTH_ACTIVITIES}, ...).",
 )
 """What records ranges and CUDA calls."""
-_RANGE_SPELLING = re.compile(r"(?P<name>.*?)(?:@(?P<domain>[^/@]*))?(?:/(?P<index>\d+))?", re.DOTALL)
+_RANGE_SPELLING = re.compile(r"(?P<name>.*?)(?:@(?P<domain>[^/@]*))?(?:/(?P<index>[0-9]{1,18}))?", re.DOTALL)
+"""An index of more digits than int64 holds is none: no range has it."""
 
 
 @dataclass(frozen=True, slots=True)

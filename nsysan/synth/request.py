@@ -53,7 +53,7 @@ class Request:
     @property
     def name(self) -> str:
         """The stem of the files."""
-        return self.scenario.name.replace("_", "-")
+        return self.scenario.spelling
 
     @property
     def has_file_of_each_rank(self) -> bool:
@@ -84,7 +84,7 @@ def check_request(request: Request) -> None:
     _check_blobs(request)
     if scenario.knobs.captures_layers and request.file_format is FileFormat.KINETO:
         raise UsageError(
-            f"{scenario.name} records CUDA graphs as a whole, where PyTorch's profiler records each kernel in them.",
+            f"{request.name} records CUDA graphs as a whole, where PyTorch's profiler records each kernel in them.",
             "Write it with --format sqlite.",
         )
     if request.step_count < LEAST_STEP_COUNT:

@@ -253,4 +253,49 @@ def test_an_unknown_scenario_is_a_usage_error_that_names_the_known(capsys: pytes
 
     complaint = capsys.readouterr().err
     assert "There is no scenario 'haelthy'." in complaint
-    assert "healthy" in complaint.splitlines()[1]
+    listed = [line.split()[0] for line in synth("--list").output.splitlines()]
+    assert complaint.splitlines()[1] == f"  Known are: {', '.join(listed)}."
+    assert "communication-bound" in listed
+
+
+def test_a_scenario_that_the_profiler_cannot_record_is_called_as_it_was_given() -> None:
+    for name in ("graph-captured", "graph_captured"):
+        refused = synth(name, "--format", "kineto").exception
+        assert isinstance(refused, UsageError)
+        assert refused.message.startswith("graph-captured records CUDA graphs as a whole")
+
+
+@pytest.mark.parametrize("clock_error", ["nan", "-nan", "inf", "-inf", "-1", "10000.001", "soon"])
+def test_a_clock_error_that_is_no_time_is_refused(
+    clock_error: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+
+    assert main(["synth", *TWO_RANKS, "--layout", "per-rank", f"--clock-error={clock_error}", "-o", str(out)]) == 2
+    assert "Invalid value for '--clock-error'" in capsys.readouterr().err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        (("--schema", "3.7"), "Only SQLite exports have a schema."),
+        (("--schema", "3.25"), "Only SQLite exports have a schema."),
+        (("--layout", "masked"), "PyTorch's profiler writes a file of each rank."),
+        (("--layout", "one"), "PyTorch's profiler writes a file of each rank."),
+        (("--trace", "cuda"), "PyTorch's profiler records CUDA calls, operators and GPU work, once."),
+        (("--repeat", "2"), "PyTorch's profiler records CUDA calls, operators and GPU work, once."),
+        (("--include-blobs",), "Only exports of schema 3.25 hold payloads of NVTX ranges."),
+    ],
+)
+def test_what_a_profiler_trace_has_no_use_for_is_refused(
+    option: tuple[str, ...], sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["synth", *TWO_RANKS, "--format", "kineto", *option, "-o", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.splitlines()[0] == f"nsysan: {sentence}"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_profiler_trace_is_per_rank_also_where_that_is_said(tmp_path: Path) -> None:
+    assert synth(*TWO_RANKS, "--format", "kineto", "--layout", "per-rank", "-o", str(tmp_path)).exit_code == 0
+    assert len(list(tmp_path.iterdir())) == 3
