@@ -323,6 +323,10 @@ def test_a_name_as_long_as_names_can_be_is_read() -> None:
     assert main(["analyze", str(longest), "-o", "page.html", "-q"]) == 0
 
 
+NOBODY_READS = "mkfifo pipe; exec 3<>pipe 4>pipe 3<&-"
+"""What is written to 4 meets a pipe whose reader has left."""
+
+
 def _in_a_shell(command: str) -> subprocess.CompletedProcess[str]:
     program = f'set -o pipefail; nsysan() {{ {sys.executable} -m nsysan "$@"; }}; {command}'
     # unbuffered, Python itself drops what a closed pipe does not take
@@ -340,6 +344,11 @@ def _in_a_shell(command: str) -> subprocess.CompletedProcess[str]:
             "Cannot write to standard output: No space left",
         ),
         ("nsysan analyze step.sqlite -o page.html 2>&-", 0, ""),
+        ("nsysan analyze step.sqlite --from abc 2>/dev/full", 2, ""),
+        ("nsysan analyze nowhere.sqlite 2>/dev/full", 2, ""),
+        ("nsysan info --nowhere 2>/dev/full", 2, ""),
+        (f"{NOBODY_READS}; nsysan analyze step.sqlite --from abc >&4 2>&4", 2, ""),
+        (f"{NOBODY_READS}; nsysan analyze nowhere.sqlite >&4 2>&4", 2, ""),
         ("nsysan analyze step.sqlite -o page.html >&-", 0, ""),
     ],
 )
