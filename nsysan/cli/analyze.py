@@ -58,7 +58,7 @@ class _Outputs:
 @click.option("--range", "nvtx_range", metavar="NVTX", help="This NVTX range as window: NAME[@DOMAIN][/INDEX].")
 @click.option("--gpu", metavar="ID", help="Only this GPU: gpu0, 0 or a UUID.")
 @click.option("--marker", metavar="NVTX", help="Each step has a range of this text, or that matches this expression.")
-@click.option("--only", metavar="ANALYSIS,...", default="", help="Only these analyses.")
+@click.option("--only", metavar="ANALYSIS,...", help="Only these analyses.")
 @click.option("--nsys", metavar="PATH", help="The nsys for .nsys-rep files [default: NSYSAN_NSYS, then the newest].")
 @click.option(
     "--keep-export", is_flag=True, help="Keep the export of a .nsys-rep as REPORT.nsysan.sqlite in this folder."
@@ -78,7 +78,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     nvtx_range: str | None,
     gpu: str | None,
     marker: str | None,
-    only: str,
+    only: str | None,
     nsys: str | None,
     keep_export: bool,
     fail_on: str | None,
@@ -92,13 +92,13 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     from nsysan.pipeline.analyze import AnalyzeOptions, analyze
     from nsysan.pipeline.inputs import expand_inputs, report_stem
 
-    if fail_on is not None and only:
+    if fail_on is not None and only is not None:
         raise UsageError("--fail-on judges all analyses, so --only would hide findings.", "Leave out one of them.")
     options = AnalyzeOptions(
         window=WindowChoice(from_ns, to_ns, nvtx_range),
         gpu=gpu,
         marker=marker,
-        only=tuple(name.strip() for name in only.split(",") if name.strip()),
+        only=() if only is None else tuple(name.strip() for name in only.split(",")),
         hash_content=hash_content,
         keep_identity=keep_identity,
         nsys=nsys,

@@ -20,6 +20,8 @@ def info_command(*, report: Path | None, of_self: bool, as_json: bool, nsys: str
     """Say what REPORT holds, what it cannot answer, and what would have recorded that."""
     if of_self == (report is not None):
         raise UsageError("nsysan info takes a report, or --self.", "Give one of the two: nsysan info REPORT")
+    if of_self and keep_identity:
+        raise UsageError("--keep-identity is about a report.", "Leave it out: --self tells of this nsysan alone.")
     from nsysan.pipeline.info import InfoOptions, inspect_installation, inspect_report
     from nsysan.report.contents_text import render_contents
     from nsysan.report.installation_text import render_installation

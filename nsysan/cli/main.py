@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
+from typing import TextIO
 
 import click
 
@@ -32,7 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         with _unwinding_on_termination():
             return _run(sys.argv[1:] if argv is None else list(argv))
     except click.ClickException as error:
-        error.show()
+        with _even_unheard():
+            error.show()
         return EXIT_USAGE
     except NsysanError as error:
         _complain(error.message, error.hint)
@@ -67,7 +69,7 @@ def _run(arguments: list[str]) -> int:
 
 def _give_up_output(error: OSError) -> int:
     """The exit code where standard output takes no more; what is left in its buffer is dropped without complaint."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _drop(sys.stdout)
     if isinstance(error, BrokenPipeError):
         return EXIT_BROKEN_PIPE
     raise StandardOutputError(
@@ -118,6 +120,21 @@ def command_line() -> click.Group:
 
 
 def _complain(message: str, hint: str) -> None:
-    click.echo(f"nsysan: {visible_text(message)}", err=True)
-    for line in hint.splitlines():
-        click.echo(f"  {visible_text(line)}", err=True)
+    with _even_unheard():
+        click.echo(f"nsysan: {visible_text(message)}", err=True)
+        for line in hint.splitlines():
+            click.echo(f"  {visible_text(line)}", err=True)
+
+
+@contextmanager
+def _even_unheard() -> Iterator[None]:
+    """Go on where standard error takes no more: the exit code still says what happened."""
+    try:
+        yield
+    except OSError:
+        _drop(sys.stderr)
+
+
+def _drop(stream: TextIO) -> None:
+    """Send what is left in the buffer of a stream, and all that follows, nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from nsysan.model.errors import UsageError
@@ -14,33 +11,25 @@ from nsysan.model.text import visible_text
 RECOGNISED_BYTES = 4096
 OWN_MARKS = (b'<meta name="generator" content="nsysan', b'"nsysan_version":', b"Written by nsysan ")
 """What the first bytes of a page and of a ``run.json``, and the last of a text, hold."""
+_ELSEWHERE = "Choose another place for it."
 
 
 def write_all(contents: Mapping[Path, bytes], *, force: bool, inputs: Collection[Path]) -> None:
     """Write every file whole, or none: each is written beside its target, and only then takes its name.
 
-    nsysan's own outputs are replaced; any other file only with ``force``, and an input never. Raises UsageError.
+    nsysan's own outputs are replaced; any other file only with ``force``, and an input never. Raises UsageError, or
+    MissingToolError where there is no room.
     """
-    with ExitStack() as staging:
-        staged = {}
+    from nsysan.output.failure import writing
+    from nsysan.output.staging import all_or_none
+
+    for path in contents:
+        with writing(path, _ELSEWHERE):
+            _check(path, force=force, inputs=inputs)
+    with all_or_none(contents, _ELSEWHERE) as parts:
         for path, data in contents.items():
-            with _refusing(path):
-                _check(path, force=force, inputs=inputs)
-                staged[path] = staging.enter_context(_staged(path, data))
-        for path, temporary in staged.items():
-            with _refusing(path):
-                temporary.replace(path)
-
-
-@contextmanager
-def _refusing(path: Path) -> Iterator[None]:
-    """Turn what the operating system has against writing ``path`` into a UsageError."""
-    try:
-        yield
-    except OSError as error:
-        raise UsageError(
-            f"Cannot write {visible_text(str(path))}: {error.strerror}.", "Choose another place for it."
-        ) from error
+            with writing(path, _ELSEWHERE):
+                parts[path].write_bytes(data)
 
 
 def _check(path: Path, *, force: bool, inputs: Collection[Path]) -> None:
@@ -66,19 +55,3 @@ def _is_own(path: Path) -> bool:
         file.seek(max(path.stat().st_size - RECOGNISED_BYTES, 0))
         tail = file.read()
     return any(mark in head or mark in tail for mark in OWN_MARKS)
-
-
-@contextmanager
-def _staged(path: Path, data: bytes) -> Iterator[Path]:
-    """A new file beside the target with the data and the rights a new file would have; gone in the end if not moved."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".nsysan-", suffix=".part")
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -21,7 +21,13 @@ def _steps(spelling: str) -> tuple[int, int]:
 
 @click.command("record-help", short_help="The nsys profile line to record with.")
 @click.option("--profiler", type=click.Choice(("nsys", "torch")), default="nsys", show_default=True)
-@click.option("--launcher", type=click.Choice(tuple(LAUNCHERS)), default="python", help="Of nsys.", show_default=True)
+@click.option(
+    "--launcher",
+    type=click.Choice(tuple(LAUNCHERS)),
+    default="python",
+    help="What starts the ranks.",
+    show_default=True,
+)
 @click.option("--question", type=click.Choice((*TOPICS, ALL)), default="overlap", show_default=True)
 @click.option("--steps", metavar="A:B", type=_steps, default="10:15", show_default=True, help="Record A up to B.")
 def record_help_command(*, profiler: str, launcher: str, question: str, steps: tuple[int, int]) -> None:
@@ -32,7 +38,7 @@ def record_help_command(*, profiler: str, launcher: str, question: str, steps: t
     from nsysan.report.recording_text import render_recording
 
     is_torch = profiler == "torch"
-    recording = torch_recording_of(question, steps) if is_torch else recording_of(launcher, question, steps)
+    recording = torch_recording_of(launcher, question, steps) if is_torch else recording_of(launcher, question, steps)
     click.echo(render_recording(recording), nl=False)
 
 

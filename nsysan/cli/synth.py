@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from nsysan.cli.paths import path_argument
 from nsysan.model.errors import UsageError
 from nsysan.model.units import NS_PER_MS
+
+if TYPE_CHECKING:
+    from nsysan.synth.request import FileFormat
 
 
 def _list_scenarios(context: click.Context, _option: click.Parameter, is_asked: bool) -> None:  # noqa: FBT001 -- as click calls it
@@ -16,13 +22,22 @@ def _list_scenarios(context: click.Context, _option: click.Parameter, is_asked: 
 
     if is_asked:
         for known in all_scenarios():
-            click.echo(f"{known.name.replace('_', '-'):22}{known.summary}")
+            click.echo(f"{known.spelling:22}{known.summary}")
         context.exit()
+
+
+def _refuse_nan(_context: click.Context, _option: click.Parameter, value: float | None) -> float | None:
+    """The value, which no bound has kept from being no number at all."""
+    if value is not None and math.isnan(value):
+        raise click.BadParameter(f"{value} is no number.")
+    return value
 
 
 @click.command("synth", short_help="Write the traces of a simulated training job, and their truth.")
 @click.argument("scenario", required=False)
-@click.option("-o", "--output", "folder", metavar="DIR", default=".", type=path_argument, help="Where to.")
+@click.option(
+    "-o", "--output", "folder", metavar="DIR", default=".", type=path_argument, help="Where to [default: this folder]."
+)
 @click.option("--ranks", default=4, show_default=True, type=click.IntRange(1, 1024), help="Processes, one GPU each.")
 @click.option("--steps", default=8, show_default=True, type=click.IntRange(min=2), help="Training steps.")
 @click.option("--seed", default=0, show_default=True, help="Equal seeds write equal files.")
@@ -44,6 +59,7 @@ def _list_scenarios(context: click.Context, _option: click.Parameter, is_asked: 
     "clock_error_ms",
     metavar="MS",
     type=click.FloatRange(min=0, max=10_000),
+    callback=_refuse_nan,
     help="Let sessions begin apart, on clocks up to so wrong.",
 )
 @click.option(
@@ -104,6 +120,7 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
 
     if scenario is None:
         raise UsageError("Which scenario?", "List them with: nsysan synth --list")
+    _refuse_options_of_sqlite(FileFormat(file_format), layout)
     request = Request(
         scenario=find_scenario(scenario),
         rank_count=ranks,
@@ -124,3 +141,21 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
 
 
 COMMAND = synth_command
+
+
+def _refuse_options_of_sqlite(file_format: FileFormat, layout: str) -> None:
+    """Raise UsageError where an option was given that a trace of PyTorch's profiler has no use for."""
+    from nsysan.synth.placement import Layout
+    from nsysan.synth.request import FileFormat
+
+    if file_format is not FileFormat.KINETO:
+        return
+    if _is_given("schema"):
+        raise UsageError("Only SQLite exports have a schema.", "Leave --schema out, or write --format sqlite.")
+    if _is_given("layout") and layout != Layout.PER_RANK:
+        raise UsageError("PyTorch's profiler writes a file of each rank.", "Leave --layout out, or give per-rank.")
+
+
+def _is_given(option: str) -> bool:
+    """Whether the command line names the option, be it with its default."""
+    return click.get_current_context().get_parameter_source(option) is not ParameterSource.DEFAULT

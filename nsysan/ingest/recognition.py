@@ -51,7 +51,7 @@ def readable(path: Path) -> Iterator[None]:
 def refusal(candidate: Candidate) -> InputError:
     """Why no reader took the candidate: what it looks like, and what to do."""
     if candidate.is_folder:
-        return InputError(f"{candidate.shown_name} is a folder, not a report.", "Name the files in it.")
+        return InputError(f"{candidate.shown_name} is a folder, not a report.", "Give one of the reports in it.")
     look = look_of(candidate)
     begins = _shown_bytes(candidate.head)
     return InputError(

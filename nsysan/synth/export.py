@@ -248,7 +248,7 @@ class Export(HostRecords, GpuRecords):
         return self
 
     def write(self, path: str | Path, *, shuffle_seed: int | None = None) -> Path:
-        """Write the export to ``path``, which is replaced, and answer it.
+        """Write the export straight to ``path``, which is replaced, and answer it.
 
         Like nsys, a data table is made only where there are rows. ``shuffle_seed`` puts the records of every table in
         an order that it determines: nsys promises none.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import msgspec
 
 from nsysan.model.errors import UsageError
 from nsysan.model.text import visible_text
+from nsysan.output.failure import writing
+from nsysan.output.staging import all_or_none, folder_for
 from nsysan.synth import kineto
 from nsysan.synth.generate import Generated
 from nsysan.synth.tables.metadata import SYNTHETIC_MARK
@@ -17,29 +20,36 @@ from nsysan.synth.truth.job_truth import SYNTHESIZED_BY, decode_truth, encode_tr
 
 _TRUTH_SUFFIX = ".truth.json"
 _HEAD_BYTES = 512
+_ELSEWHERE = "Choose another folder."
 
 
 def write(generated: Generated, folder: Path) -> list[Path]:
     """Write exports and truth into ``folder``, which is made if need be, and answer their paths.
 
-    Files of earlier runs are replaced. Raises UsageError, and writes nothing, where another file is in the way.
+    Files of earlier runs are replaced, all of them together. Raises UsageError, and writes nothing, where another file
+    is in the way, MissingToolError where there is no room.
     """
     truth_path = folder / f"{generated.name}{_TRUTH_SUFFIX}"
     exports = {folder / file: export for file, export in generated.exports.items()}
     paths = [*exports, truth_path]
+    with writing(folder, _ELSEWHERE):
+        _check(folder, paths)
+        with folder_for(folder), all_or_none(paths, _ELSEWHERE) as parts:
+            for path, export in exports.items():
+                with writing(path, _ELSEWHERE):
+                    export.write(parts[path])
+            with writing(truth_path, _ELSEWHERE):
+                parts[truth_path].write_bytes(encode_truth(generated.truth))
+    return paths
+
+
+def _check(folder: Path, paths: Sequence[Path]) -> None:
+    """Raise UsageError where something is in the way."""
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{visible_text(str(folder))} is no folder.", _ELSEWHERE)
     for path in paths:
         if path.exists() and not _is_synthetic(path):
-            raise UsageError(f"{visible_text(str(path))} is there and is no synthetic file.", "Choose another folder.")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for path, export in exports.items():
-            export.write(path)
-        truth_path.write_bytes(encode_truth(generated.truth))
-    except (OSError, sqlite3.Error) as error:
-        raise UsageError(
-            f"Cannot write into {visible_text(str(folder))}: {error}.", "Choose another folder."
-        ) from error
-    return paths
+            raise UsageError(f"{visible_text(str(path))} is there and is no synthetic file.", _ELSEWHERE)
 
 
 def _is_synthetic(path: Path) -> bool:

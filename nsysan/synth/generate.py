@@ -19,7 +19,6 @@ from nsysan.synth.tables.schema import RELEASES, Release
 from nsysan.synth.training.job import Job
 from nsysan.synth.training.knobs import Knobs
 from nsysan.synth.training.layer import Layer
-from nsysan.synth.training.spelling import SPELLINGS
 from nsysan.synth.truth.collective_truth import collective_truths
 from nsysan.synth.truth.job_truth import SYNTHESIZED_BY, RankTruth, Recoverable, Truth, gemm_truths, rank_truth
 from nsysan.synth.truth.repeated_truth import repeated_truth
@@ -60,7 +59,7 @@ def _on_session_clocks(simulation: Simulation, places: Sequence[Placement]) -> S
 def _plan(request: Request, simulation: Simulation) -> RecordingPlan:
     knobs = request.scenario.knobs
     layer = Layer(knobs.token_count, knobs.hidden_size)
-    numbering = SPELLINGS[request.spelling].numbering(request.step_count)
+    numbering = request.step_spelling.numbering(request.step_count)
     return RecordingPlan(
         schema=request.schema,
         kinds=request.kinds,
@@ -111,7 +110,7 @@ def _simulate(request: Request, knobs: Knobs) -> Simulation:
         step_count=request.step_count,
         seed=request.seed,
         parallelism=request.scenario.parallelism,
-        spelling=SPELLINGS[request.spelling],
+        spelling=request.step_spelling,
         device_ids=device_ids,
     )
     return simulate(job.programs())

@@ -39,7 +39,7 @@ class KinetoTrace:
         self._groups = groups
 
     def write(self, path: str | Path) -> Path:
-        """Write the trace to ``path``, which is replaced, and answer it. Equal ranks make equal bytes."""
+        """Write the trace straight to ``path``, which is replaced, and answer it. Equal ranks make equal bytes."""
         head = {"schemaVersion": 1, "synthesized_by": "nsysan synth", **self._header()}
         events = ",\n".join(self._events())
         Path(path).write_text(f'{json.dumps(head)[:-1]}, "traceEvents": [\n{events}\n]}}\n', encoding="utf-8")

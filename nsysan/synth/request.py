@@ -11,6 +11,7 @@ from nsysan.synth.scenario import Scenario
 from nsysan.synth.session import session_of
 from nsysan.synth.tables.schema import RELEASES
 from nsysan.synth.trace_kind import USUAL_KINDS, TraceKind
+from nsysan.synth.training.spelling import SPELLINGS, Spelling
 
 LEAST_STEP_COUNT = 2
 
@@ -53,7 +54,13 @@ class Request:
     @property
     def name(self) -> str:
         """The stem of the files."""
-        return self.scenario.name.replace("_", "-")
+        return self.scenario.spelling
+
+    @property
+    def step_spelling(self) -> Spelling:
+        """How the ranges around steps and phases are spelt, as what records the job has them."""
+        spelling = SPELLINGS[self.spelling]
+        return spelling.under_profiler() if self.file_format is FileFormat.KINETO else spelling
 
     @property
     def has_file_of_each_rank(self) -> bool:
@@ -84,7 +91,7 @@ def check_request(request: Request) -> None:
     _check_blobs(request)
     if scenario.knobs.captures_layers and request.file_format is FileFormat.KINETO:
         raise UsageError(
-            f"{scenario.name} records CUDA graphs as a whole, where PyTorch's profiler records each kernel in them.",
+            f"{request.name} records CUDA graphs as a whole, where PyTorch's profiler records each kernel in them.",
             "Write it with --format sqlite.",
         )
     if request.step_count < LEAST_STEP_COUNT:

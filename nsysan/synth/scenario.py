@@ -28,6 +28,11 @@ class Scenario:
     without: Knobs | None = None
     least_rank_count: int = 1
 
+    @property
+    def spelling(self) -> str:
+        """The name as the command line and files have it, with hyphens."""
+        return self.name.replace("_", "-")
+
 
 def all_scenarios() -> tuple[Scenario, ...]:
     """Every scenario, by name of its module."""
@@ -41,5 +46,8 @@ def find_scenario(name: str) -> Scenario:
     known = {scenario.name: scenario for scenario in all_scenarios()}
     found = known.get(name.replace("-", "_"))
     if found is None:
-        raise UsageError(f"There is no scenario {name!r}.", f"Known are: {', '.join(known)}.")
+        raise UsageError(
+            f"There is no scenario {name!r}.",
+            f"Known are: {', '.join(scenario.spelling for scenario in known.values())}.",
+        )
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import json
@@ -125,6 +126,11 @@ def _complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int
         (("--range", "loop", "--to", "1"), "--range gives both ends of the window", "Leave out"),
         (("--from", "2", "--to", "1"), "The window ends at 1.000000000s", "Give --from a time before --to."),
         (("--from", "5"), "No GPU work lies in the window asked for.", "There is GPU work from 0.000010000s"),
+        (("--range", "loop/99999999999999999999999"), "step.sqlite holds no range 'loop/99999999999999999999999'.", ""),
+        (("--range", "loop/\u0660"), "step.sqlite holds no range 'loop/\u0660'.", ""),
+        (("--from", "999999999999999999s"), "'999999999999999999s' is longer than any session.", ""),
+        (("--only", ""), "There is no analysis ''.", "Analyses: baseline, copy_summary, gpu_time"),
+        (("--only", "gpu_time,"), "There is no analysis ''.", "Analyses: baseline, copy_summary, gpu_time"),
         (("--only", "nothing"), "There is no analysis 'nothing'.", "Analyses: baseline, copy_summary, gpu_time"),
         (("--from", "soon"), "'soon' is no time; write 12.5s, 800ms, 30us or 1500ns.", ""),
         (("--from", "0.5ns"), "'0.5ns' is finer than a nanosecond.", ""),
@@ -225,6 +231,26 @@ def test_a_file_that_cannot_be_written_whole_is_not_written(capsys: pytest.Captu
     assert (code, "Cannot write page.html: File too large." in complaint) == (2, True)
 
 
+def test_a_full_disk_is_no_fault_of_the_command_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _report()
+
+    def fill(_path: Path, _data: bytes) -> None:
+        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    monkeypatch.setattr(Path, "write_bytes", fill)
+
+    code, complaint = _complaint(capsys, "step.sqlite", "-o", "page.html")
+    assert (code, complaint.splitlines()) == (
+        3,
+        [
+            "nsysan: Cannot write page.html: Disk quota exceeded.",
+            "  Make room there, or choose another place for it.",
+        ],
+    )
+
+
 def test_a_place_that_cannot_be_written_leaves_nothing_behind(capsys: pytest.CaptureFixture[str]) -> None:
     _report()
 
@@ -297,6 +323,10 @@ def test_a_name_as_long_as_names_can_be_is_read() -> None:
     assert main(["analyze", str(longest), "-o", "page.html", "-q"]) == 0
 
 
+NOBODY_READS = "mkfifo pipe; exec 3<>pipe 4>pipe 3<&-"
+"""What is written to 4 meets a pipe whose reader has left."""
+
+
 def _in_a_shell(command: str) -> subprocess.CompletedProcess[str]:
     program = f'set -o pipefail; nsysan() {{ {sys.executable} -m nsysan "$@"; }}; {command}'
     # unbuffered, Python itself drops what a closed pipe does not take
@@ -314,6 +344,11 @@ def _in_a_shell(command: str) -> subprocess.CompletedProcess[str]:
             "Cannot write to standard output: No space left",
         ),
         ("nsysan analyze step.sqlite -o page.html 2>&-", 0, ""),
+        ("nsysan analyze step.sqlite --from abc 2>/dev/full", 2, ""),
+        ("nsysan analyze nowhere.sqlite 2>/dev/full", 2, ""),
+        ("nsysan info --nowhere 2>/dev/full", 2, ""),
+        (f"{NOBODY_READS}; nsysan analyze step.sqlite --from abc >&4 2>&4", 2, ""),
+        (f"{NOBODY_READS}; nsysan analyze nowhere.sqlite >&4 2>&4", 2, ""),
         ("nsysan analyze step.sqlite -o page.html >&-", 0, ""),
     ],
 )
@@ -475,7 +510,7 @@ def test_an_end_from_outside_leaves_nothing_behind(
     monkeypatch: pytest.MonkeyPatch, number: signal.Signals, code: int
 ) -> None:
     _report()
-    monkeypatch.setattr(Path, "replace", lambda *_: signal.raise_signal(number))
+    monkeypatch.setattr(Path, "write_bytes", lambda *_: signal.raise_signal(number))
 
     assert main(["analyze", "step.sqlite"]) == code
     assert [path.name for path in Path().iterdir()] == ["step.sqlite"]

@@ -173,6 +173,7 @@ def test_real_exports(capsys: pytest.CaptureFixture[str], export: Path) -> None:
     [
         ((), "nsysan info takes a report, or --self."),
         (("step.sqlite", "--self"), "nsysan info takes a report, or --self."),
+        (("--self", "--keep-identity"), "--keep-identity is about a report."),
         (("",), "the path is empty."),
         (("nowhere.sqlite",), "There is no file nowhere.sqlite."),
         (("text.sqlite",), "text.sqlite is no Nsight Systems report or export but text"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import stat
@@ -187,6 +188,22 @@ def test_a_kept_export_that_was_damaged_since_is_made_anew(tmp_path: Path, repor
     kept.write_bytes(content)
 
     assert kernel_end_ns(read_trace(report, keeping(nsys_that_exports(tmp_path, 6), folder))) == 6
+
+
+def test_a_folder_that_is_full(tmp_path: Path, report: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fill(_export: Path, _part: Path) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("nsysan.ingest.nsys.kept_export.shutil.copyfile", fill)
+
+    error = refusal(report, keeping(nsys_that_exports(tmp_path, 5), folder))
+
+    assert (error.exit_code, error.message, error.hint) == (
+        3,
+        f"Cannot write {folder}/rank0.nsysan.sqlite: No space left on device.",
+        "Make room there, or start nsysan in another folder, or leave out --keep-export.",
+    )
+    assert list(folder.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path, report: Path) -> None:

@@ -61,7 +61,11 @@ ANSWERED_BY = {
         one_row("StringIds", "id, value", "9003, 'aten::mm, seq = 1, sizes = [[2, 3], [3, 4]]'"),
     ],
     "graph_kernels": [one_row(f"{ALL}KERNEL", "graphNodeId", "7")],
-    "communicators": [one_row("MPI_COMMUNICATORS"), one_row("NVTX_EVENTS", "binaryData", "x'00'")],
+    "communicators": [
+        one_row("MPI_COMMUNICATORS"),
+        one_row("MPI_RANKS"),
+        one_row("NVTX_EVENTS", "binaryData", "x'00'"),
+    ],
     "gpu_identity": [one_row("TARGET_INFO_GPU", "name", "'NVIDIA H100'")],
     "device_identity": [one_row("TARGET_INFO_CUDA_DEVICE")],
 }

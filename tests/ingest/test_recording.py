@@ -152,7 +152,7 @@ TORCH_OPTIONS = {
     [((10, 15), "wait=9, warmup=1, active=5, repeat=1"), ((0, 3), "wait=0, warmup=0, active=3, repeat=1")],
 )
 def test_the_code_for_the_profiler_of_pytorch(topic: str, steps: tuple[int, int], schedule: str) -> None:
-    text = render_recording(torch_recording_of(topic, steps))
+    text = render_recording(torch_recording_of("torchrun", topic, steps))
 
     code = textwrap.dedent(text.partition("steady steps:\n")[2].partition("\n\nWhat it costs")[0])
     (call,) = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call) and called(node) == "profile")
@@ -165,12 +165,29 @@ def test_the_code_for_the_profiler_of_pytorch(topic: str, steps: tuple[int, int]
     assert max(map(len, text.splitlines())) <= WIDTH
 
 
+@pytest.mark.parametrize(
+    ("launcher", "variable"),
+    [("python", "RANK"), ("torchrun", "RANK"), ("srun", "SLURM_PROCID"), ("mpirun", "OMPI_COMM_WORLD_RANK")],
+)
+def test_a_trace_is_named_by_the_rank_that_its_launcher_tells(launcher: str, variable: str) -> None:
+    recording = torch_recording_of(launcher, "overlap", STEPS)
+
+    assert [line.strip() for line in recording.code if "worker_name" in line] == [
+        f"""\"traces\", worker_name=f"rank{{os.environ.get('{variable}', 0)}}", use_gzip=True"""
+    ]
+    assert [f" {other} " in recording.notes[0] for other in ("SLURM_PROCID", "OMPI_COMM_WORLD_RANK")] == [
+        launcher == "srun",
+        launcher == "mpirun",
+    ]
+    assert max(map(len, render_recording(recording).splitlines())) <= WIDTH
+
+
 def called(call: ast.Call) -> str:
     return ast.unparse(call.func)
 
 
 def test_what_the_profiler_of_pytorch_does_not_record() -> None:
     with pytest.raises(UsageError, match="does not record gpu-metrics"):
-        torch_recording_of("gpu-metrics", STEPS)
+        torch_recording_of("python", "gpu-metrics", STEPS)
 
     assert {*TOPICS, ALL} == {*TORCH_OPTIONS, "gpu-metrics"}

@@ -116,6 +116,7 @@ def test_a_folder_is_no_report(tmp_path: Path) -> None:
     error = refusal(tmp_path)
 
     assert (error.exit_code, error.message) == (2, f"{tmp_path} is a folder, not a report.")
+    assert error.hint == "Give one of the reports in it."
 
 
 def test_special_files_are_refused_without_waiting_for_them(tmp_path: Path) -> None:

@@ -13,11 +13,13 @@ from nsysan.analysis.gpu_time import DeviceTimes, GpuTime
 from nsysan.analysis.steps import Steps
 from nsysan.model.idle import IdleCauses
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
+from nsysan.pipeline.info import InfoOptions, inspect_report
 from nsysan.synth.generate import Generated, generate
 from nsysan.synth.placement import Layout
 from nsysan.synth.request import FileFormat, Request
 from nsysan.synth.scenario import Scenario, all_scenarios
 from nsysan.synth.tables.schema import RELEASES
+from nsysan.synth.training.spelling import SPELLINGS
 from nsysan.synth.truth.job_truth import RankTruth, RecordedTruth
 from tests.runs import result_of
 
@@ -83,6 +85,24 @@ def test_idle_of_a_job_that_waits_for_data_lies_inside_its_steps(tmp_path: Path)
         assert step.idle_causes is not None
         # the loader takes what the step lasts longer than its computing
         assert step.idle_causes["data_loading_ns"] > 0.95 * step.time.idle_ns > 0.3 * step.duration_ns
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_steps_of_a_profiler_trace_are_those_of_the_profiler(tmp_path: Path, spelling: str) -> None:
+    [healthy] = [scenario for scenario in all_scenarios() if scenario.name == "healthy"]
+    request = Request(scenario=healthy, rank_count=1, step_count=4, file_format=FileFormat.KINETO, spelling=spelling)
+    generated = generate(request)
+    [path] = _written(tmp_path, generated)
+
+    [device] = result_of(analyze([path], AnalyzeOptions()), Steps).steps.devices
+    asked = inspect_report(path, InfoOptions()).open_questions
+
+    [rank] = generated.truth.ranks
+    assert [(step.marker, step.duration_ns) for step in device.list] == [
+        (f"ProfilerStep#{number}", step.end_ns - step.start_ns) for number, step in enumerate(rank.steps)
+    ]
+    assert asked is not None
+    assert "ranges" not in {question.id for question in asked}
 
 
 def test_what_pytorch_records_of_a_job_has_the_same_causes_and_steps(tmp_path: Path) -> None:

@@ -240,17 +240,6 @@ def test_shuffling_changes_the_order_of_the_rows_and_nothing_else(tmp_path: Path
     assert shuffled.read_bytes() == again.read_bytes()
 
 
-def test_a_failed_write_leaves_the_earlier_file_and_nothing_else(tmp_path: Path) -> None:
-    path = Export().kernel(0, 1, "k").write(tmp_path / "x.sqlite")
-    before = path.read_bytes()
-
-    with pytest.raises(sqlite3.OperationalError):
-        Export().sql("no statement").write(path)
-
-    assert [found.name for found in tmp_path.iterdir()] == ["x.sqlite"]
-    assert path.read_bytes() == before
-
-
 def test_an_unknown_schema_is_refused() -> None:
     with pytest.raises(ValueError, match=r"unknown schema '4\.0'; known are 3\.7, 3\.25"):
         Export("4.0")

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import re
+import signal
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -12,7 +18,10 @@ from click.testing import CliRunner, Result
 
 from nsysan.cli.main import main
 from nsysan.cli.synth import COMMAND
-from nsysan.model.errors import UsageError
+from nsysan.model.errors import MissingToolError, UsageError
+from nsysan.output.failure import writing
+from nsysan.synth.export import Export
+from nsysan.synth.kineto import KinetoTrace
 from nsysan.synth.scenario import all_scenarios
 from nsysan.synth.training.spelling import SPELLINGS
 from nsysan.synth.truth.job_truth import decode_truth
@@ -163,7 +172,80 @@ def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
     result = synth("healthy", "-o", str(tmp_path / "file"), "--ranks", "1", "--steps", "2")
 
     assert isinstance(result.exception, UsageError)
-    assert "Cannot write into" in result.exception.message
+    assert result.exception.message == f"{tmp_path}/file is no folder."
+
+
+FORMS = pytest.mark.parametrize("form", [("--format", "kineto"), ("--layout", "per-rank")])
+TWO_RANKS = ("healthy", "--ranks", "2", "--steps", "2")
+
+
+def break_off_the_second_file(monkeypatch: pytest.MonkeyPatch, end: Callable[[], object]) -> None:
+    """Let the file of rank 1 hold a few bytes when its writer meets its ``end``."""
+    written: list[Path] = []
+
+    def broken(whole: Callable[[Any, Path], Path]) -> Callable[[Any, Path], Path]:
+        def write(self: Any, path: Path) -> Path:
+            if written:
+                path.write_text("{")
+                end()
+            written.append(path)
+            return whole(self, path)
+
+        return write
+
+    monkeypatch.setattr(Export, "write", broken(Export.write))
+    monkeypatch.setattr(KinetoTrace, "write", broken(KinetoTrace.write))
+
+
+def fill_the_disk() -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@FORMS
+def test_on_a_full_disk_no_file_appears(
+    form: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    break_off_the_second_file(monkeypatch, fill_the_disk)
+
+    assert main(["synth", *TWO_RANKS, *form, "-o", str(tmp_path / "new" / "folder")]) == 3
+
+    sentence, hint = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"nsysan: Cannot write .*/healthy-rank1\.[a-z.]+: No space left on device\.", sentence)
+    assert hint == "  Make room there, or choose another folder."
+    assert list(tmp_path.iterdir()) == []
+
+
+@FORMS
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_one_that_is_interrupted_leaves_what_was_there(
+    form: tuple[str, str], number: signal.Signals, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ["synth", *TWO_RANKS, *form, "-o", str(tmp_path)]
+    assert main(arguments) == 0
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert len(before) == 3
+    break_off_the_second_file(monkeypatch, lambda: signal.raise_signal(number))
+
+    assert main([*arguments, "--seed", "7"]) == code
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_set_of_files_is_not_parted_by_a_signal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace = Path.replace
+
+    def replace_and_signal(path: Path, target: Path) -> Path:
+        signal.raise_signal(signal.SIGTERM)
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", replace_and_signal)
+
+    assert main(["synth", *TWO_RANKS, "--layout", "per-rank", "-o", str(tmp_path)]) == 0
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_database_that_is_full_says_so_like_a_disk(tmp_path: Path) -> None:
+    with pytest.raises(MissingToolError, match=r"Cannot write .*: database or disk is full\."), writing(tmp_path, ""):
+        raise sqlite3.OperationalError("database or disk is full")
 
 
 def test_an_unknown_scenario_is_a_usage_error_that_names_the_known(capsys: pytest.CaptureFixture[str]) -> None:
@@ -171,4 +253,49 @@ def test_an_unknown_scenario_is_a_usage_error_that_names_the_known(capsys: pytes
 
     complaint = capsys.readouterr().err
     assert "There is no scenario 'haelthy'." in complaint
-    assert "healthy" in complaint.splitlines()[1]
+    listed = [line.split()[0] for line in synth("--list").output.splitlines()]
+    assert complaint.splitlines()[1] == f"  Known are: {', '.join(listed)}."
+    assert "communication-bound" in listed
+
+
+def test_a_scenario_that_the_profiler_cannot_record_is_called_as_it_was_given() -> None:
+    for name in ("graph-captured", "graph_captured"):
+        refused = synth(name, "--format", "kineto").exception
+        assert isinstance(refused, UsageError)
+        assert refused.message.startswith("graph-captured records CUDA graphs as a whole")
+
+
+@pytest.mark.parametrize("clock_error", ["nan", "-nan", "inf", "-inf", "-1", "10000.001", "soon"])
+def test_a_clock_error_that_is_no_time_is_refused(
+    clock_error: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+
+    assert main(["synth", *TWO_RANKS, "--layout", "per-rank", f"--clock-error={clock_error}", "-o", str(out)]) == 2
+    assert "Invalid value for '--clock-error'" in capsys.readouterr().err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        (("--schema", "3.7"), "Only SQLite exports have a schema."),
+        (("--schema", "3.25"), "Only SQLite exports have a schema."),
+        (("--layout", "masked"), "PyTorch's profiler writes a file of each rank."),
+        (("--layout", "one"), "PyTorch's profiler writes a file of each rank."),
+        (("--trace", "cuda"), "PyTorch's profiler records CUDA calls, operators and GPU work, once."),
+        (("--repeat", "2"), "PyTorch's profiler records CUDA calls, operators and GPU work, once."),
+        (("--include-blobs",), "Only exports of schema 3.25 hold payloads of NVTX ranges."),
+    ],
+)
+def test_what_a_profiler_trace_has_no_use_for_is_refused(
+    option: tuple[str, ...], sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["synth", *TWO_RANKS, "--format", "kineto", *option, "-o", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.splitlines()[0] == f"nsysan: {sentence}"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_profiler_trace_is_per_rank_also_where_that_is_said(tmp_path: Path) -> None:
+    assert synth(*TWO_RANKS, "--format", "kineto", "--layout", "per-rank", "-o", str(tmp_path)).exit_code == 0
+    assert len(list(tmp_path.iterdir())) == 3

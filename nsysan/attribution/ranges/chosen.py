@@ -16,7 +16,8 @@ from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges
 from nsysan.model.text import LISTED_NAMES, display_text
 from nsysan.model.trace import PROCESS_BITS, Trace
 
-_SPELLING = re.compile(r"(?P<name>.*?)(?:@(?P<domain>[^/@]*))?(?:/(?P<index>\d+))?", re.DOTALL)
+_SPELLING = re.compile(r"(?P<name>.*?)(?:@(?P<domain>[^/@]*))?(?:/(?P<index>[0-9]{1,18}))?", re.DOTALL)
+"""An index of more digits than int64 holds is none: no range has it."""
 
 
 @dataclass(frozen=True, slots=True)

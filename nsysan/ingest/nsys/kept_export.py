@@ -9,9 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-import tempfile
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +18,8 @@ from nsysan.ingest.sqlite.database import check_structure, open_database
 from nsysan.ingest.sqlite.header import MAGIC
 from nsysan.model.errors import InputError, UsageError
 from nsysan.model.text import visible_text
+from nsysan.output.failure import writing
+from nsysan.output.staging import part_file
 
 KEPT_EXPORT_SUFFIX = ".nsysan.sqlite"
 _TABLE = "NSYSAN_EXPORT"
@@ -68,16 +68,15 @@ class KeptExport:
         return True
 
     def store(self, export: Path, origin: Origin) -> None:
-        """Put the finished export there, whole or not at all. Raises UsageError where that is not possible."""
-        try:
-            with _part_file(self.path) as part:
-                shutil.copyfile(export, part)
-                _sign(part, origin)
-                self.origin()  # refuses a file of someone else that has appeared since
-                part.replace(self.path)
-        except (OSError, sqlite3.Error) as error:
-            why = error.strerror if isinstance(error, OSError) else str(error)
-            raise UsageError(f"Cannot write {self.shown_name}: {why}.", _ANOTHER_FOLDER) from error
+        """Put the finished export there, whole or not at all; only this user can open it.
+
+        Raises UsageError where that is not possible, MissingToolError where there is no room.
+        """
+        with writing(self.path, _ANOTHER_FOLDER), part_file(self.path) as part:
+            shutil.copyfile(export, part)
+            _sign(part, origin)
+            self.origin()  # refuses a file of someone else that has appeared since
+            part.replace(self.path)
 
     def _rows(self) -> dict[str, str]:
         if not self.path.is_file():
@@ -100,14 +99,3 @@ def _sign(export: Path, origin: Origin) -> None:
         connection.execute("PRAGMA journal_mode=OFF")
         connection.execute(f"CREATE TABLE {_TABLE} (name TEXT NOT NULL, value TEXT NOT NULL)")
         connection.executemany(f"INSERT INTO {_TABLE} VALUES (?, ?)", rows)  # noqa: S608 -- a constant
-
-
-@contextmanager
-def _part_file(target: Path) -> Iterator[Path]:
-    """A new file beside the target, gone in the end where it was not moved; only this user can open it."""
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".nsysan-", suffix=".part")
-    os.close(descriptor)
-    try:
-        yield Path(name)
-    finally:
-        Path(name).unlink(missing_ok=True)

@@ -142,7 +142,11 @@ QUESTIONS = (
     Question(
         id="communicators",
         question="Which ranks spoke with each other?",
-        answered_by=(Evidence("MPI_COMMUNICATORS"), *(Evidence(table, "binaryData") for table in _NVTX)),
+        answered_by=(
+            Evidence("MPI_COMMUNICATORS"),
+            Evidence("MPI_RANKS"),
+            *(Evidence(table, "binaryData") for table in _NVTX),
+        ),
         lacking="communicators",
         recapture="-t nvtx from before NCCL starts, exported as for NCCL bytes; -t mpi for MPI",
         raised_by=(

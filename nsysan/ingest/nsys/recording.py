@@ -16,11 +16,19 @@ Entry = TypeVar("Entry")
 
 @dataclass(frozen=True, slots=True)
 class Launcher:
-    """What starts the ranks: the words before ``nsys profile``, and the name of a rank's report."""
+    """What starts the ranks: the words before ``nsys profile``, and the variable that tells a process its rank.
+
+    Only python starts one process: ``rank_variable`` is null.
+    """
 
     before: str
-    output: str
+    rank_variable: str | None
     note: str
+
+    @property
+    def output(self) -> str:
+        """The name of a rank's report, as nsys takes it."""
+        return "report" if self.rank_variable is None else f"report_%q{{{self.rank_variable}}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +67,20 @@ class Recording:
 
 
 LAUNCHERS = {
-    "python": Launcher("", "report", "One process: one report."),
+    "python": Launcher("", None, "One process: one report."),
     "torchrun": Launcher(
         "torchrun --nproc-per-node=gpu --no-python",
-        "report_%q{RANK}",
+        "RANK",
         "torchrun starts one nsys a rank and sets RANK for it: one report a rank.",
     ),
     "srun": Launcher(
         "srun",
-        "report_%q{SLURM_PROCID}",
+        "SLURM_PROCID",
         "srun starts one nsys a task and sets SLURM_PROCID for it: one report a rank.",
     ),
     "mpirun": Launcher(
         "mpirun -np 8",
-        "report_%q{OMPI_COMM_WORLD_RANK}",
+        "OMPI_COMM_WORLD_RANK",
         "mpirun starts one nsys a rank: one report each. The variable is Open MPI's; with MPICH it is PMI_RANK.",
     ),
 }

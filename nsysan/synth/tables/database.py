@@ -25,23 +25,18 @@ def write_database(
 
     ``additions`` are statements that add rows to those, ``statements`` run last, on the finished tables.
 
-    The file appears under its name only when it is complete. Equal rows make equal bytes.
+    What was there is replaced. Equal rows make equal bytes.
     """
-    unfinished = path.with_name(path.name + ".unfinished")
-    unfinished.unlink(missing_ok=True)
-    try:
-        with closing(sqlite3.connect(unfinished, isolation_level=None)) as connection:
-            connection.execute("PRAGMA journal_mode=OFF")
-            connection.execute("BEGIN")
-            _fill(connection, release, tables)
-            for addition in additions:
-                connection.execute(addition)
-            connection.execute("COMMIT")
-            for statement in statements:
-                connection.execute(statement)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    path.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode=OFF")
+        connection.execute("BEGIN")
+        _fill(connection, release, tables)
+        for addition in additions:
+            connection.execute(addition)
+        connection.execute("COMMIT")
+        for statement in statements:
+            connection.execute(statement)
 
 
 def _fill(connection: sqlite3.Connection, release: Release, tables: Mapping[str, Sequence[Row]]) -> None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nsysan.synth.numbering import Numbering
+from nsysan.synth.simulation.program import Push
 from nsysan.synth.training.domains import DEFAULT_DOMAIN, XLA_DOMAIN
 
 _LOADER = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 _OPTIMIZER = "Optimizer.step#AdamW.step"
+_OWN_STEP = "step {}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spelling:
-    """The texts; ``{}`` in that of a step is its number, a text of None is a range the framework does not have."""
+    """The texts; ``{}`` in that of a step is its number, a text of None is a range the framework does not have.
+
+    ``profiler_step`` is the range that a profiler with a schedule puts around each step of the framework.
+    """
 
     step: str | None
     forward: str | None
@@ -21,10 +26,18 @@ class Spelling:
     loader: str | None = _LOADER
     optimizer: str | None = _OPTIMIZER
     step_domain_id: int = DEFAULT_DOMAIN
+    profiler_step: str | None = None
 
-    def step_text(self, number: int) -> str | None:
-        """The text of a step's marker."""
-        return None if self.step is None else self.step.replace("{}", str(number))
+    def step_ranges(self, number: int) -> tuple[Push, ...]:
+        """The ranges around a step, the outermost first, which marks it."""
+        own = Push(_numbered(self.step, number), self.step_domain_id)
+        outermost, *inner = (own,) if self.profiler_step is None else (Push(_numbered(self.profiler_step, number)), own)
+        return (replace(outermost, marks_step=True), *inner)
+
+    def under_profiler(self) -> Spelling:
+        """The same recorded by PyTorch's profiler, whose ``step()`` takes the place of a loop's own numbering."""
+        own = None if self.step == _OWN_STEP else self.step
+        return replace(self, step=own, profiler_step="ProfilerStep#{}")
 
     def numbering(self, step_count: int) -> Numbering:
         """How the markers of ``step_count`` steps are numbered, if they are."""
@@ -33,7 +46,7 @@ class Spelling:
 
 
 SPELLINGS = {
-    "pytorch": Spelling(step="step {}", forward="forward", backward="backward"),
+    "pytorch": Spelling(step=_OWN_STEP, forward="forward", backward="backward"),
     "lightning": Spelling(
         step="[pl][profile]run_training_batch",
         forward="[pl][profile][Strategy]DDPStrategy.training_step",
@@ -53,3 +66,7 @@ SPELLINGS = {
     ),
 }
 """By framework. A loop of one's own under PyTorch's emit_nvtx numbers its steps as it likes, here ``step 7``."""
+
+
+def _numbered(text: str | None, number: int) -> str | None:
+    return None if text is None else text.replace("{}", str(number))

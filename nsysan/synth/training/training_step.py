@@ -17,7 +17,6 @@ from nsysan.synth.simulation.program import (
     Launch,
     PlainCall,
     Pop,
-    Push,
     Rendezvous,
     Synchronize,
     copy,
@@ -57,10 +56,11 @@ class TrainingStep:
     def program(self) -> Iterator[Action]:
         """The whole step, inside its marker."""
         spelling = self.worker.spelling
-        yield Push(spelling.step_text(self.number), spelling.step_domain_id, marks_step=True)
+        ranges = spelling.step_ranges(self.number)
+        yield from ranges
         yield from self.phases()
         yield from in_range(spelling.optimizer, self.optimizer())
-        yield Pop()
+        yield from (Pop() for _ in ranges)
 
     def phases(self) -> Iterator[Action]:
         """All up to the optimizer."""
