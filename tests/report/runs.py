@@ -18,6 +18,7 @@ from nsysan.analysis.lanes.ranges import ThreadRanges
 from nsysan.analysis.lanes.streams import StreamLane
 from nsysan.analysis.timeline import GpuLanes, Stretch, Timeline, TimelineLanes
 from nsysan.model.findings import ClassVerdict, Diagnosis, Evidence, Finding, Headline
+from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.kernels import Collective, KernelClass
 from nsysan.model.packing import pack
 from nsysan.model.partition import Part, PartTimes
@@ -33,7 +34,14 @@ FIRST_TIME = PartTimes(600_000_000, 100_000_000, 0, 0, 150_000_000, 50_000_000, 
 SECOND_TIME = PartTimes(500_000_000, 100_000_000, 0, 0, 100_000_000, 50_000_000, 250_000_000)
 
 
-def gpu(gpu_id: str, time: PartTimes, *, devices: tuple[str, ...] | None = None) -> GpuTimes:
+def causes_of(**times_ms: int) -> IdleCauses:
+    """Idle time of so many ms a cause."""
+    return IdleCauses.of_times({Cause(name): time_ms * 1_000_000 for name, time_ms in times_ms.items()})
+
+
+def gpu(
+    gpu_id: str, time: PartTimes, *, devices: tuple[str, ...] | None = None, causes: IdleCauses | None = None
+) -> GpuTimes:
     """A GPU with this partition from 2 s on, one device unless told, and whatever follows from the parts."""
     window_ns = time.window_ns
     hidden, exposed = time.overlapped_ns, time.exposed_communication_ns
@@ -52,6 +60,7 @@ def gpu(gpu_id: str, time: PartTimes, *, devices: tuple[str, ...] | None = None)
         work_ns=window_ns,
         idle_gap_count=3,
         longest_idle_gap_ns=time.idle_ns // 2,
+        idle_causes=causes,
     )
 
 
@@ -99,7 +108,13 @@ def _spread(gpus: Sequence[GpuTimes], shares: Sequence[float], *, low: bool = Fa
     return Spread(mean, worst, gpus[shares.index(worst)].id, max(shares) - min(shares))
 
 
+# the causes of 100 and of 250 ms
+FIRST_CAUSES = causes_of(data_loading=60, launch_starved=30, handover=10)
+SECOND_CAUSES = causes_of(data_loading=200, launch_starved=50)
 TWO_GPUS = gpu_time((gpu("gpu0", FIRST_TIME), gpu("gpu1", SECOND_TIME)))
+EXPLAINED_GPUS = gpu_time(
+    (gpu("gpu0", FIRST_TIME, causes=FIRST_CAUSES), gpu("gpu1", SECOND_TIME, causes=SECOND_CAUSES))
+)
 ONE_GPU = gpu_time((gpu("gpu0", FIRST_TIME),))
 
 # 2 gaps of 25 ms on gpu0 and 1 of 50 ms; on gpu1 2 of 125 ms: 100 and 250 ms
@@ -286,7 +301,7 @@ HEADLINE = Headline(
     sentence="Data holds this job back: 250 of 1,000 ms wait for the next batch",
 )
 
-RESULTS: tuple[Result, ...] = (TWO_GPUS, GAPS, KERNELS, COPIES, BASELINE, TIMELINE)
+RESULTS: tuple[Result, ...] = (EXPLAINED_GPUS, GAPS, KERNELS, COPIES, BASELINE, TIMELINE)
 
 
 def run_of(*results: Result | Skipped) -> Run:
