@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 
@@ -33,6 +33,30 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of a column: begin and width in percent of the chart, top and height in pixels, the class of its fill."""
+
+    x: str
+    width: str
+    y: str
+    height: str
+    fill: str
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChart:
+    """Columns side by side that stand on a line, of ``height`` pixels at most; ``label`` says the same in words.
+
+    ``line_y`` is where a line across them lies, in pixels from the top; None where there is none.
+    """
+
+    blocks: tuple[Block, ...]
+    height: str
+    line_y: str | None
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """A mark on the axis below a bar: its place in percent, its label, and the SVG anchor of that."""
 
@@ -43,7 +67,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A stretch of a GPU's time that the timeline shows, on the clock of its report; ``kind`` is gap or kernel."""
+    """A stretch of a GPU's time in the timeline, on the clock of its report; ``kind`` is gap, kernel or step."""
 
     kind: str
     gpu: str
@@ -119,6 +143,20 @@ def stacked_bar(shares: Iterable[tuple[str, float]], label: str | None = None) -
 def single_bar(fill: str, share: float) -> Bar:
     """A bar of one colour; its figure stands beside it."""
     return stacked_bar([(fill, share)])
+
+
+def column_of(shares: Iterable[tuple[str, float]], x: str, width: str, height: int) -> Iterator[Block]:
+    """The blocks of one column from the bottom up, from pairs of fill and share of ``height`` pixels."""
+    top = float(height)
+    for fill, share in shares:
+        if share > 0:
+            top -= share * height
+            yield Block(x, width, pixels(top), pixels(share * height), fill)
+
+
+def pixels(length: float) -> str:
+    """A length in pixels as SVG takes it: ``12.5``."""
+    return f"{length:.2f}".rstrip("0").rstrip(".")
 
 
 def percent(share: float) -> str:

@@ -90,6 +90,18 @@ _DEFINITIONS = (
         "unknown", "Unknown", "No call is known that launched what ended the gap, so nothing tells what it waited for."
     ),
     Term(
+        "step",
+        "Step",
+        "From the first kernel of one training step to the first of the next, on the stream of the device that "
+        "computes most: steps leave no time between them.",
+    ),
+    Term(
+        "steady",
+        "Steady step",
+        "A step that counts: neither warm-up nor disturbed by the profiler. All figures of steps are of these.",
+    ),
+    Term("p90", "p90", "90 of 100 durations are no longer than this, by nearest rank."),
+    Term(
         "start_up",
         "Start-up",
         "What happens once: up to the first step that is no warm-up, or without steps until every kernel that matters "

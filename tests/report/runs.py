@@ -16,7 +16,10 @@ from nsysan.analysis.lanes.lane import COLUMNS, Lane, pack_lane
 from nsysan.analysis.lanes.places import KernelPlace
 from nsysan.analysis.lanes.ranges import ThreadRanges
 from nsysan.analysis.lanes.streams import StreamLane
+from nsysan.analysis.steps import ExcludedSteps, Step, Steps, StepsOfDevice, StepTable
 from nsysan.analysis.timeline import GpuLanes, Stretch, Timeline, TimelineLanes
+from nsysan.attribution.steps.exclusion import Exclusion
+from nsysan.attribution.steps.job_steps import StepSource
 from nsysan.model.findings import ClassVerdict, Diagnosis, Evidence, Finding, Headline
 from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.kernels import Collective, KernelClass
@@ -172,6 +175,49 @@ COPIES = CopySummary(
 )  # fmt: skip
 
 MS = 1_000_000
+
+
+def step(number: int, duration_ms: int, idle_ms: int, *, excluded: Exclusion | None = None) -> Step:
+    """A step that computes but for idle time of which 2 ms are handover and the rest waits for data."""
+    start_ns = 2_000_000_000 + number * 100 * MS
+    time = PartTimes((duration_ms - idle_ms) * MS, 0, 0, 0, 0, 0, idle_ms * MS)
+    causes = {"data_loading_ns": (idle_ms - 2) * MS, "handover_ns": 2 * MS}
+    return Step(f"step {number}", start_ns, start_ns + duration_ms * MS, duration_ms * MS, time, causes, excluded)
+
+
+# of the steps that count two of four are slow ones, which come every second time
+STEPS_OF_FIRST = StepsOfDevice(
+    id="gpu0/p100",
+    source=StepSource.NVTX,
+    step_count=5,
+    count=4,
+    lead_ns=3 * MS,
+    open_ns=4 * MS,
+    median_ns=70.0 * MS,
+    mean_ns=70.0 * MS,
+    p90_ns=100 * MS,
+    max_ns=100 * MS,
+    slow_count=2,
+    slow_every=2,
+    trend_frac=None,
+    time=PartTimes(42 * MS, 0, 0, 0, 0, 0, 28 * MS),
+    idle_causes=causes_of(data_loading=26, handover=2),
+    list=(
+        step(0, 80, 10, excluded=Exclusion.WARM_UP),
+        step(1, 40, 16),
+        step(2, 100, 40),
+        step(3, 40, 16),
+        step(4, 100, 40),
+    ),
+)
+STEPS = Steps(
+    StepTable(
+        source=StepSource.NVTX,
+        marker="step *",
+        excluded=(ExcludedSteps("gpu0/p100", Exclusion.WARM_UP, 1),),
+        devices=(STEPS_OF_FIRST,),
+    )
+)
 WINDOW_START_NS = 2_000_000_000
 
 
