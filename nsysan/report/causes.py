@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from nsysan.analysis.gpu_time import GpuTime, GpuTimes
 from nsysan.model.idle import Cause, IdleCauses
-from nsysan.report.elements import Term
+from nsysan.report.elements import Cell, Term
 from nsysan.report.terms import TERMS
 
 _FILLS = {
@@ -103,3 +103,19 @@ def cause_shares(gpu_time: GpuTime) -> Mapping[Cause, float]:
 def present_causes(all_causes: Sequence[IdleCauses]) -> tuple[Cause, ...]:
     """The causes that occur in any of these, in their order."""
     return tuple(cause for cause in Cause if any(causes.of(cause) for causes in all_causes))
+
+
+def times_by_cause(times_ns: Mapping[str, int]) -> tuple[tuple[Cause, int], ...]:
+    """The times of ``<cause>_ns`` keys, as steps and gaps have them, in the order of the causes."""
+    return tuple((cause, time_ns) for cause in Cause if (time_ns := times_ns.get(f"{cause.value}_ns", 0)))
+
+
+def most_awaited(times_ns: Mapping[str, int] | None) -> Cell:
+    """What a GPU waited for longest, from times by ``<cause>_ns``; None where no calls were recorded."""
+    if times_ns is None:
+        return Cell("not recorded", style="faint")
+    found = times_by_cause(times_ns)
+    if not found:
+        return Cell("nothing", style="faint")
+    cause, _ = max(found, key=lambda entry: entry[1])
+    return Cell(awaited(cause), fill=cause_fill(cause))

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from nsysan.analysis.steps import Step, StepsOfDevice
-from nsysan.model.idle import Cause
 from nsysan.model.partition import Part
 from nsysan.model.units import format_count, format_duration
-from nsysan.report.causes import cause_fill
+from nsysan.report.causes import cause_fill, times_by_cause
 from nsysan.report.elements import Block, ColumnChart, Tick, column_of, percent, pixels
 
 HEIGHT = 180
@@ -50,7 +49,7 @@ def shares_of(step: Step) -> Iterator[tuple[str, int]]:
     if step.idle_causes is None:
         yield Part.IDLE.value, step.time.idle_ns
     else:
-        yield from ((cause_fill(cause), step.idle_causes.get(f"{cause.value}_ns", 0)) for cause in Cause)
+        yield from ((cause_fill(cause), time_ns) for cause, time_ns in times_by_cause(step.idle_causes))
 
 
 def _shown(steps: Sequence[Step]) -> list[Step]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from nsysan.analysis.steps import Step, StepsOfDevice
-from nsysan.model.idle import Cause
 from nsysan.model.units import format_count
 from nsysan.report import cells
-from nsysan.report.causes import awaited, cause_fill
+from nsysan.report.causes import most_awaited
 from nsysan.report.elements import Cell, Column, Place, Table, stacked_bar
 from nsysan.report.partition_tables import PARTITION_COLUMNS, time_cells
 from nsysan.report.prose import spelled
@@ -115,15 +114,6 @@ def _step_row(number: int, step: Step, longest_ns: int, place: Place | None) -> 
         Cell("", bar=stacked_bar(shares)),
         cells.duration(step.duration_ns),
         cells.duration(step.time.idle_ns),
-        _awaited(step),
+        most_awaited(step.idle_causes),
         Cell("yes") if step.excluded is None else Cell(f"no, {spelled(step.excluded.value)}"),
     )
-
-
-def _awaited(step: Step) -> Cell:
-    """What the GPU waited for longest in a step."""
-    if step.idle_causes is None:
-        return Cell("not recorded", style="faint")
-    times_ns = {cause: step.idle_causes.get(f"{cause.value}_ns", 0) for cause in Cause}
-    largest = max(times_ns, key=lambda cause: times_ns[cause])
-    return Cell(awaited(largest), fill=cause_fill(largest)) if times_ns[largest] else Cell("nothing", style="faint")

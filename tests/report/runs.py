@@ -9,6 +9,7 @@ import numpy as np
 
 from nsysan.analysis.baseline import Baseline, BaselineFigures
 from nsysan.analysis.copy_summary import CopyRow, CopySummary
+from nsysan.analysis.gap_story import GapCall, GapSpan, GapStory
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime, GpuTimes, JobTimes, PartSpreads, Spread
 from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
 from nsysan.analysis.kernel_summary import KernelClassRow, KernelRow, KernelSummary, OmittedKernels
@@ -120,10 +121,32 @@ EXPLAINED_GPUS = gpu_time(
 )
 ONE_GPU = gpu_time((gpu("gpu0", FIRST_TIME),))
 
+STORY = GapStory(
+    sentence="100.000 ms went to data loading in next(loader) of thread 101; then ncclDevKernel_AllReduce ran.",
+    call=GapCall("cudaLaunchKernel", 2_248_000_000, 2_249_000_000, 101),
+    spans=(
+        GapSpan(2_125_000_000, 2_225_000_000, Cause.DATA_LOADING, 101, "next(loader)"),
+        GapSpan(2_225_000_000, 2_250_000_000, Cause.LAUNCH_STARVED, None, None),
+    ),
+    ranges=("step 1", "forward"),
+    marks=("epoch ends",),
+    ran_before=("sgemm",),
+    ran_after=("ncclDevKernel_AllReduce", "sgemm"),
+)
+
 # 2 gaps of 25 ms on gpu0 and 1 of 50 ms; on gpu1 2 of 125 ms: 100 and 250 ms
 GAPS = IdleGaps(
     gaps=(
-        Gap("gpu1", 2_125_000_000, 2_250_000_000, 125_000_000, "sgemm", "ncclDevKernel_AllReduce"),
+        Gap(
+            "gpu1",
+            2_125_000_000,
+            2_250_000_000,
+            125_000_000,
+            "sgemm",
+            "ncclDevKernel_AllReduce",
+            {"data_loading_ns": 100_000_000, "launch_starved_ns": 25_000_000},
+            STORY,
+        ),
         Gap("gpu1", 2_500_000_000, 2_625_000_000, 125_000_000, "[memset]", "sgemm"),
         Gap("gpu0", 2_100_000_000, 2_150_000_000, 50_000_000, None, "sgemm"),
         Gap("gpu0", 2_300_000_000, 2_325_000_000, 25_000_000, "sgemm", "[memory copy]"),
