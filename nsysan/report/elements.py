@@ -80,7 +80,7 @@ class Cell:
     """One cell: its text, a smaller ``note`` below it, the ``value`` it sorts by, a swatch of ``fill``, or a bar.
 
     ``style`` is one of the classes ``name`` (a name out of the trace), ``code``, ``faint`` and ``strong``. The text of
-    a cell with a ``place`` leads there.
+    a cell with a ``place`` leads there. ``depth`` sets a name in, by how many others it is inside of.
     """
 
     text: str
@@ -90,6 +90,7 @@ class Cell:
     fill: str | None = None
     bar: Bar | None = None
     place: Place | None = None
+    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,8 @@ class Column:
 class Table:
     """A table whose rows begin with their header. ``note`` stands below it, ``source`` is the key of its figures.
 
-    Tables of several rows can be sorted, those with ``search`` (what the field's placeholder suggests) searched too.
+    Tables of several rows can be sorted unless their order says something (``is_ordered``), those with ``search`` (what
+    the field's placeholder suggests) searched too.
     """
 
     id: str
@@ -121,6 +123,7 @@ class Table:
     note: str | None = None
     search: str | None = None
     source: str | None = None
+    is_ordered: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a row that has not one cell a column."""

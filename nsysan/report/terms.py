@@ -90,6 +90,28 @@ _DEFINITIONS = (
         "unknown", "Unknown", "No call is known that launched what ended the gap, so nothing tells what it waited for."
     ),
     Term(
+        "range",
+        "Range",
+        "A named stretch of time that the program or a library marks on a host thread. Ranges whose names differ in "
+        "nothing but numbers that count share a name.",
+    ),
+    Term(
+        "range_cpu",
+        "CPU time of a range",
+        "Time inside ranges of the name on their threads; self is the part that no range nested inside has.",
+    ),
+    Term(
+        "range_gpu",
+        "GPU time of a range",
+        "Length of the GPU work whose call begins inside ranges of the name; self is the part whose call is in no "
+        "range nested inside. Work that runs side by side counts each time.",
+    ),
+    Term(
+        "range_starved",
+        "GPU starved",
+        "Idle time in which the GPU waited for the thread to launch work while this was its innermost range.",
+    ),
+    Term(
         "step",
         "Step",
         "From the first kernel of one training step to the first of the next, on the stream of the device that "

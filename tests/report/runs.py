@@ -17,6 +17,7 @@ from nsysan.analysis.lanes.lane import COLUMNS, Lane, pack_lane
 from nsysan.analysis.lanes.places import KernelPlace
 from nsysan.analysis.lanes.ranges import ThreadRanges
 from nsysan.analysis.lanes.streams import StreamLane
+from nsysan.analysis.ranges import RangeKind, RangeNode, Ranges, RangeTimesOfName
 from nsysan.analysis.steps import ExcludedSteps, Step, Steps, StepsOfDevice, StepTable
 from nsysan.analysis.timeline import GpuLanes, Stretch, Timeline, TimelineLanes
 from nsysan.attribution.steps.exclusion import Exclusion
@@ -30,7 +31,16 @@ from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, Provenance, ReportInfo, Run
 from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
 
-RESULT_TYPES: tuple[type[Result], ...] = (GpuTime, IdleGaps, KernelSummary, CopySummary, Baseline, Timeline)
+RESULT_TYPES: tuple[type[Result], ...] = (
+    GpuTime,
+    Steps,
+    IdleGaps,
+    Ranges,
+    KernelSummary,
+    CopySummary,
+    Baseline,
+    Timeline,
+)
 WHY = "this run holds no steps, so the window may include start-up"
 
 # 600 + 100 + 0 + 0 + 150 + 50 + 100 = 1,000 ms, and 500 + 100 + 0 + 0 + 100 + 50 + 250 = 1,000 ms
@@ -315,6 +325,25 @@ TIMELINE = Timeline(
     )
 )
 
+RANGES = Ranges(
+    ranges=(
+        RangeTimesOfName("step *", None, RangeKind.PUSH_POP, 5, 1, 0, 500 * MS, 100 * MS, 900 * MS, 0, 0, 5 * MS),
+        RangeTimesOfName(
+            "forward", "model", RangeKind.PUSH_POP, 5, 0, 0, 400 * MS, 400 * MS, 900 * MS, 900 * MS, 0, 20 * MS
+        ),
+        RangeTimesOfName("request *", None, RangeKind.START_END, 9, 0, 0, 300 * MS, None, 50 * MS, None, 7 * MS, 0),
+    ),
+    ranges_omitted_count=1,
+    range_tree=(
+        RangeNode(None, "setup", None, 1, 80 * MS, 0),
+        RangeNode(None, "step *", None, 5, 500 * MS, 900 * MS),
+        RangeNode(1, "backward", None, 5, 100 * MS, 0),
+        RangeNode(1, "forward", "model", 5, 300 * MS, 900 * MS),
+        RangeNode(3, "layer *", None, 50, 200 * MS, 900 * MS),
+    ),
+    range_nodes_omitted_count=2,
+)
+
 BASELINE = Baseline(
     BaselineFigures(
         tokens_per_s=None,
@@ -370,7 +399,7 @@ HEADLINE = Headline(
     sentence="Data holds this job back: 250 of 1,000 ms wait for the next batch",
 )
 
-RESULTS: tuple[Result, ...] = (EXPLAINED_GPUS, GAPS, KERNELS, COPIES, BASELINE, TIMELINE)
+RESULTS: tuple[Result, ...] = (EXPLAINED_GPUS, STEPS, GAPS, RANGES, KERNELS, COPIES, BASELINE, TIMELINE)
 
 
 def run_of(*results: Result | Skipped) -> Run:
@@ -392,7 +421,7 @@ def run_of(*results: Result | Skipped) -> Run:
 def full_run() -> Run:
     """Everything there is to show."""
     notes = (Note("start_up", "The window may include start-up"),)
-    run = run_of(*RESULTS, Skipped("steps", "no NVTX range numbers the iterations", "Record NVTX: --trace=cuda,nvtx"))
+    run = run_of(*RESULTS, Skipped("launches", "no CUDA calls were recorded", "Record calls: --trace=cuda"))
     return replace(run, notes=notes, findings=(FINDING,))
 
 
