@@ -17,6 +17,7 @@ from nsysan.analysis.lanes.lane import COLUMNS, Lane, pack_lane
 from nsysan.analysis.lanes.places import KernelPlace
 from nsysan.analysis.lanes.ranges import ThreadRanges
 from nsysan.analysis.lanes.streams import StreamLane
+from nsysan.analysis.lanes.waits import CAUSES_LAST_FIRST
 from nsysan.analysis.ranges import RangeKind, RangeNode, Ranges, RangeTimesOfName
 from nsysan.analysis.steps import ExcludedSteps, Step, Steps, StepsOfDevice, StepTable
 from nsysan.analysis.timeline import GpuLanes, Stretch, Timeline, TimelineLanes
@@ -255,10 +256,12 @@ WINDOW_START_NS = 2_000_000_000
 
 
 def lane(*pieces: tuple[int, dict[str, int]], gpu_count: int = 1) -> Lane:
-    """A lane from 2 s on, of pieces of so many ms that hold so many ms of these parts."""
+    """A lane from 2 s on, of pieces of so many ms that hold so many ms of these parts and causes."""
     edges_ns = WINDOW_START_NS + np.cumsum([0, *(length for length, _ in pieces)]) * MS
     times_ns = np.array([[shares.get(part.value, 0) for part in Part] for _, shares in pieces]) * MS
-    return pack_lane(edges_ns, times_ns, gpu_count)
+    causes_ns = np.array([[shares.get(cause.value, 0) for cause in CAUSES_LAST_FIRST] for _, shares in pieces]) * MS
+    times_ns[:, list(Part).index(Part.IDLE)] += causes_ns.sum(axis=1)
+    return pack_lane(edges_ns, times_ns, gpu_count, causes_ns)
 
 
 def whole(*pieces: tuple[int, str]) -> Lane:
