@@ -26,7 +26,7 @@ def group_size(step_count: int) -> int:
 def step_chart(device: StepsOfDevice) -> ColumnChart:
     """A column a step; of many steps the longest of each group of neighbours."""
     shown = _shown(device.list)
-    longest_ns = max(step.duration_ns for step in shown)
+    longest_ns = max((step.duration_ns for step in shown), default=0) or 1
     blocks = (block for place, step in enumerate(shown) for block in _column(step, place, len(shown), longest_ns))
     median = device.median_ns
     return ColumnChart(

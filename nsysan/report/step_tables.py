@@ -64,7 +64,7 @@ def mean_step_table(devices: Sequence[StepsOfDevice]) -> Table | None:
 def step_table(device: StepsOfDevice, places: Mapping[int, Place]) -> Table:
     """The steps of one device in order of time; of many the longest, longest first."""
     numbered = list(enumerate(device.list, start=1))
-    longest_ns = max(step.duration_ns for step in device.list)
+    longest_ns = max((step.duration_ns for step in device.list), default=0) or 1
     caption = f"Every step of {device.id}"
     if len(numbered) > SHOWN_STEP_COUNT:
         numbered = sorted(numbered, key=lambda entry: -entry[1].duration_ns)[:SHOWN_STEP_COUNT]

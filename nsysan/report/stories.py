@@ -70,10 +70,11 @@ def story_view(gap: Gap, story: GapStory, place: Place | None) -> StoryView:
 
 def _bar(gap: Gap, story: GapStory) -> Bar:
     """The stretches where they lie in the gap; those too short to be told leave holes."""
+    whole_ns = max(gap.duration_ns, 1)
     segments = (
         Segment(
-            percent((span.start_ns - gap.start_ns) / gap.duration_ns),
-            percent((span.end_ns - span.start_ns) / gap.duration_ns),
+            percent((span.start_ns - gap.start_ns) / whole_ns),
+            percent((span.end_ns - span.start_ns) / whole_ns),
             cause_fill(span.cause),
         )
         for span in story.spans

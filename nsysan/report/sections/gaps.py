@@ -131,7 +131,7 @@ def _gap_table(gaps: Sequence[Gap], count: int, with_lane: frozenset[str]) -> Ta
             Column("ran before", TERMS["before"]),
             Column("ran after", TERMS["after"]),
         ),
-        rows=tuple(_gap_row(gap, gaps[0].duration_ns, with_lane) for gap in gaps),
+        rows=tuple(_gap_row(gap, max(gaps[0].duration_ns, 1), with_lane) for gap in gaps),
         search="gpu, kernel, cause",
         source="gaps[]",
     )
