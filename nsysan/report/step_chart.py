@@ -20,7 +20,7 @@ _FULL = 0.86
 
 def group_size(step_count: int) -> int:
     """How many steps in a row share a column."""
-    return -(-step_count // MOST_COLUMNS)
+    return max(-(-step_count // MOST_COLUMNS), 1)
 
 
 def step_chart(device: StepsOfDevice) -> ColumnChart:
