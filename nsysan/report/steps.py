@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from nsysan.analysis.gpu_time import GpuTime
-from nsysan.analysis.steps import SLOW_FACTOR, ExcludedSteps, Step, StepsOfDevice, StepTable
+from nsysan.analysis.steps import SLOW_FACTOR, ExcludedSteps, Step, Steps, StepsOfDevice, StepTable
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_count, format_fraction
@@ -23,6 +23,12 @@ _SMALL_TREND_FRAC = 0.01
 def slowest_device(table: StepTable) -> StepsOfDevice:
     """The device whose median step takes longest: no other is waited for longer; else the one with most steps."""
     return max(table.devices, key=lambda device: (device.median_ns or 0.0, device.step_count))
+
+
+def median_step_ns(run: Run) -> float | None:
+    """How long the median step of the slowest device takes; None where no step is steady."""
+    found = run.results.get(Steps)
+    return None if isinstance(found, Skipped) else slowest_device(found.steps).median_ns
 
 
 def distribution(device: StepsOfDevice) -> str:

@@ -200,6 +200,14 @@ def test_each_figure_is_written_in_its_own_unit() -> None:
     ]
 
 
+def test_the_data_wait_stands_beside_the_step_it_is_of() -> None:
+    figures = BaselineFigures(None, None, None, None, 28_100_000.0, None, {})
+    view = FIGURES.build(run_of(Baseline(figures), STEPS))
+
+    assert isinstance(view, FiguresView)
+    assert view.figures[4].remark == "of a step of 70.000 ms, mean over ranks"
+
+
 def test_a_true_zero_is_a_known_figure() -> None:
     figures = BaselineFigures(None, 0.0, None, 0.0, None, None, {})
     view = FIGURES.build(run_of(Baseline(figures)))
