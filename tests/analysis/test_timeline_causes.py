@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nsysan.analysis.lanes.lane import lane_of, lane_over
@@ -55,6 +55,7 @@ def pieces_by_ns(of_moment: dict[int, Cause]) -> IdlePieces:
     return IdlePieces(moments, moments + 1, nothing, codes, nothing)
 
 
+@settings(deadline=None)
 @given(drawn_busy, drawn_causes, st.sets(st.integers(0, 120), min_size=2))
 def test_the_causes_between_two_moments_are_those_of_their_nanoseconds(
     busy: list[tuple[int, int]], causes: list[Cause], edges: set[int]
@@ -68,6 +69,7 @@ def test_the_causes_between_two_moments_are_those_of_their_nanoseconds(
     assert found.tolist() == [[count[cause] for cause in CAUSES_LAST_FIRST] for count in counts]
 
 
+@settings(deadline=None)
 @given(drawn_busy, drawn_causes, st.integers(2, 60))
 def test_a_lane_holds_each_cause_and_no_idle_time_besides(
     busy: list[tuple[int, int]], causes: list[Cause], limit: int
