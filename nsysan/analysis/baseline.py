@@ -70,6 +70,8 @@ ANALYSIS = Analysis(Baseline, compute_baseline, needs=(GpuTime, Steps))
 
 def _compute_busy(gpu_time: GpuTime) -> float | str:
     """The share of the window in which compute kernels run, mean over the GPUs; or why it is unknown."""
+    if missing := gpu_time.job.missing_kernels:
+        return f"{missing.described('kernel')}; the finding about them says what to do"
     if gpu_time.job.unseen_graph_launch_count:
         return "CUDA graphs ran that left no record; record with --cuda-graph-trace=node"
     graph_frac = gpu_time.job.time.opaque_graph.mean_frac

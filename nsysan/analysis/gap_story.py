@@ -9,7 +9,8 @@ import numpy as np
 
 from nsysan.attribution.activities import Activities
 from nsysan.attribution.idle.codes import CAUSES
-from nsysan.attribution.idle.host_thread import HostThread, HostThreads
+from nsysan.attribution.idle.host_thread import HostThreads
+from nsysan.attribution.idle.moments import calls_at, os_calls_at, ranges_at
 from nsysan.attribution.idle.pieces import IdleTime
 from nsysan.attribution.job import Gpu, Job
 from nsysan.attribution.launch import NO_CALL
@@ -101,19 +102,23 @@ def _spans(threads: HostThreads, idle: IdleTime, gap: int, shift_ns: int) -> Ite
         *(column[longest].tolist() for column in (pieces.start_ns, pieces.end_ns, pieces.cause, pieces.global_tid)),
         strict=True,
     ):
-        doing = None if tid == ABSENT else _doing(threads.of(tid), start_ns - shift_ns)
+        doing = None if tid == ABSENT else _doing(threads, tid, start_ns - shift_ns)
         yield GapSpan(start_ns, end_ns, CAUSES[cause], None if tid == ABSENT else tid & PID_MASK, doing)
 
 
-def _doing(thread: HostThread, time_ns: int) -> str | None:
-    """The innermost thing known: a CUDA call, a call of the operating system, a range."""
-    name = next(filter(None, (found(time_ns) for found in (thread.call_at, thread.os_call_at, thread.range_at))), None)
-    return None if name is None else display_text(name)
+def _doing(threads: HostThreads, tid: int, time_ns: int) -> str | None:
+    """The outermost CUDA call that the thread is in, else the operating system's, else its innermost range."""
+    names = (
+        calls_at(threads.host, tid, time_ns)
+        or os_calls_at(threads, tid, time_ns)
+        or ranges_at(threads.host, tid, time_ns)[-1:]
+    )
+    return display_text(names[0]) if names else None
 
 
 def _ranges(threads: HostThreads, call_row: int) -> Iterator[str]:
     calls = threads.host.calls
-    names = threads.of(int(calls.global_tid[call_row])).ranges_at(int(calls.start_ns[call_row]))
+    names = ranges_at(threads.host, int(calls.global_tid[call_row]), int(calls.start_ns[call_row]))
     yield from (display_text(name) for name in names[-RANGE_COUNT:])
 
 

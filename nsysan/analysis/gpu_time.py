@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 import msgspec
@@ -13,10 +13,12 @@ from nsysan.analysis.registry import Analysis
 from nsysan.attribution.activities import Activities
 from nsysan.attribution.idle.pieces import IdleTime, causes_of
 from nsysan.attribution.job import Device, Gpu, Job, occupancy_of
+from nsysan.attribution.missing_work import missing_records
 from nsysan.attribution.steps.exclusion import exclusions, step_causes_ns
 from nsysan.attribution.steps.start_up import start_up_end, start_up_end_without_steps
 from nsysan.attribution.unseen_graphs import count_unseen_graph_launches
 from nsysan.model.idle import IdleCauses
+from nsysan.model.missing_records import MissingRecords
 from nsysan.model.partition import COMPUTING_PARTS, Activity, Part, PartTimes
 from nsysan.model.profilers import BOTH_ACTIVITIES, Recapture
 from nsysan.model.results import ResultSet, Skipped
@@ -78,7 +80,7 @@ class DeviceTimes:
     id: str
     report: int
     gpu: str
-    pid: int
+    pid: int | None
     device_id: int
     window_start_ns: int
     window_end_ns: int
@@ -126,7 +128,8 @@ class JobTimes:
 
     Worst is the smallest share of ``compute_only``, ``overlapped``, ``fused`` and the two busy fractions, and the
     largest of the others. ``unseen_graph_launch_count`` launches of CUDA graphs left no record of what they ran; null
-    where the calls were not recorded.
+    where the calls were not recorded. ``missing_records`` counts by kind the GPU records that are known to have been
+    and cannot be used; a kind that misses none is not there.
     """
 
     gpu_count: int
@@ -134,6 +137,13 @@ class JobTimes:
     compute_busy_frac: Spread
     device_active_frac: Spread
     unseen_graph_launch_count: int | None
+    missing_records: dict[str, MissingRecords] = field(default_factory=dict)
+
+    @property
+    def missing_kernels(self) -> MissingRecords | None:
+        """The kernels that are missing where they are so many that what was computed is known from below only."""
+        kernels = self.missing_records.get("kernels")
+        return kernels if kernels is not None and kernels.is_much else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +163,12 @@ _GPU_WORK = Recapture(
     "schedule=schedule(...)); the whole call: nsysan record-help --profiler torch",
 )
 
+RECORD_AGAIN = (
+    "Export or record again, and stop the profiler before the process exits, so that no buffers are lost; "
+    "the notes say what could not be read."
+)
+"""What to do where records of GPU work are missing."""
+
 
 def compute_gpu_time(job: Job, _results: ResultSet) -> GpuTime | Skipped:
     """The partition of every GPU of the job; skipped where no GPU work was recorded."""
@@ -162,7 +178,7 @@ def compute_gpu_time(job: Job, _results: ResultSet) -> GpuTime | Skipped:
         return Skipped(GpuTime.id, "the GPU work recorded takes no time at all", None)
     gpus = tuple(_gpu_times(gpu, job.idle.of_gpu(gpu)) for gpu in job.gpus)
     devices = tuple(_device_times(device, job) for device in job.devices)
-    return GpuTime(gpus, devices, _job_times(gpus, count_unseen_graph_launches(job)))
+    return GpuTime(gpus, devices, _job_times(gpus, count_unseen_graph_launches(job), missing_records(job)))
 
 
 ANALYSIS = Analysis(GpuTime, compute_gpu_time)
@@ -175,6 +191,11 @@ def no_gpu_work(analysis_id: str, job: Job) -> Skipped:
         return Skipped(analysis_id, reason, "Record with --cuda-graph-trace=node, or export with a newer nsys.")
     if job.has_unusable_records:
         return Skipped(analysis_id, "no record of GPU work can be used; the notes say why", None)
+    if missing := missing_records(job).get("kernels"):
+        launches = counted(missing.missing_count, "kernel launch")
+        return Skipped(
+            analysis_id, f"{launches} left no record of a kernel, and there is no other GPU work", RECORD_AGAIN
+        )
     recapture = _GPU_WORK.by({trace.profiler for trace in job.traces})
     return Skipped(analysis_id, "the trace holds no GPU work", recapture)
 
@@ -235,15 +256,19 @@ def _device_times(device: Device, job: Job) -> DeviceTimes:
 
 
 def _start_up(device: Device, job: Job, idle: IdleTime) -> StartUp | None:
-    host = job.idle.threads[device.report].host
-    _, steps = job.steps.of_device(device)
-    end_ns = start_up_end_without_steps(device.activities, host.trace)
-    if steps is not None:
-        end_ns = start_up_end(steps, exclusions(steps, step_causes_ns(steps, idle.pieces), host, device.global_pid))
+    end_ns = _start_up_end(device, job, idle)
     if end_ns is None:
         return None
     end_ns = int(np.clip(end_ns, device.occupancy.bounds_ns[0], device.occupancy.bounds_ns[-1]))
     return StartUp(end_ns, causes_of(idle.pieces.clipped(int(device.occupancy.bounds_ns[0]), end_ns)))
+
+
+def _start_up_end(device: Device, job: Job, idle: IdleTime) -> int | None:
+    host = job.idle.threads[device.report].host
+    _, steps = job.steps.of_device(device)
+    if steps is None:
+        return start_up_end_without_steps(device.activities, host.trace)
+    return start_up_end(steps, exclusions(steps, step_causes_ns(steps, idle.pieces), host, device.global_pid))
 
 
 def _idle_between(device: Device, start_ns: int, end_ns: int) -> int:
@@ -253,7 +278,9 @@ def _idle_between(device: Device, start_ns: int, end_ns: int) -> int:
     return occupancy_of(device.activities, (start_ns, end_ns)).idle().total_ns
 
 
-def _job_times(gpus: Sequence[GpuTimes], unseen_graph_launch_count: int | None) -> JobTimes:
+def _job_times(
+    gpus: Sequence[GpuTimes], unseen_graph_launch_count: int | None, missing: dict[str, MissingRecords]
+) -> JobTimes:
     """Over the GPUs that have a window; a window chosen by the user may leave some none."""
     judged = [gpu for gpu in gpus if gpu.time.window_ns]
     ids = [gpu.id for gpu in judged]
@@ -271,6 +298,7 @@ def _job_times(gpus: Sequence[GpuTimes], unseen_graph_launch_count: int | None) 
         compute_busy_frac=_spread(ids, busy, healthy=True),
         device_active_frac=_spread(ids, active, healthy=True),
         unseen_graph_launch_count=unseen_graph_launch_count,
+        missing_records=missing,
     )
 
 

@@ -69,8 +69,10 @@ def compute_idle_gaps(job: Job, _results: ResultSet) -> IdleGaps | Skipped:
     if not job.gpus:
         return no_gpu_work(IdleGaps.id, job)
     largest = chain.from_iterable(_largest_gaps(job, gpu) for gpu in job.gpus)
-    ordered = sorted(largest, key=lambda gap: (-gap.duration_ns, gap.start_ns, gap.gpu))[:GAPS_PER_JOB]
-    explained = (_explained(job, gap, has_story=place < STORIES_PER_JOB) for place, gap in enumerate(ordered))
+    ordered = sorted(largest, key=lambda found: (-found[0].duration_ns, found[0].start_ns, found[0].gpu))[:GAPS_PER_JOB]
+    explained = (
+        _explained(job, gap, place, has_story=rank < STORIES_PER_JOB) for rank, (gap, place) in enumerate(ordered)
+    )
     sizes = chain.from_iterable(_count_by_size(gpu.id, gpu.occupancy.idle()) for gpu in job.gpus)
     return IdleGaps(tuple(explained), tuple(sizes))
 
@@ -78,28 +80,27 @@ def compute_idle_gaps(job: Job, _results: ResultSet) -> IdleGaps | Skipped:
 ANALYSIS = Analysis(IdleGaps, compute_idle_gaps)
 
 
-def _largest_gaps(job: Job, gpu: Gpu) -> Iterator[Gap]:
+def _largest_gaps(job: Job, gpu: Gpu) -> Iterator[tuple[Gap, int]]:
+    """The largest gaps of a GPU, each with its place among all of them."""
     gaps = gpu.occupancy.idle()
     # one of no length fills nothing, so it neither begins nor ends a gap
     activities = gpu.activities.take(gpu.activities.end_ns > gpu.activities.start_ns)
     # latest end so far, and who holds it: what ran last before a gap
     ends_ns = np.maximum.accumulate(activities.end_ns)
-    for row in np.lexsort((gaps.start_ns, -gaps.durations_ns))[:GAPS_PER_GPU].tolist():
-        start_ns, end_ns = int(gaps.start_ns[row]), int(gaps.end_ns[row])
+    for place in np.lexsort((gaps.start_ns, -gaps.durations_ns))[:GAPS_PER_GPU].tolist():
+        start_ns, end_ns = int(gaps.start_ns[place]), int(gaps.end_ns[place])
         before = int(np.searchsorted(ends_ns, start_ns)) if start_ns > gpu.window_ns[0] else None
         after = int(np.searchsorted(activities.start_ns, end_ns)) if end_ns < gpu.window_ns[1] else None
-        yield Gap(
-            gpu.id, start_ns, end_ns, end_ns - start_ns, _name(job, activities, before), _name(job, activities, after)
-        )
+        names = (_name(job, activities, before), _name(job, activities, after))
+        yield Gap(gpu.id, start_ns, end_ns, end_ns - start_ns, *names), place
 
 
-def _explained(job: Job, gap: Gap, *, has_story: bool) -> Gap:
-    """The gap with its causes, and with its story if it is to have one."""
+def _explained(job: Job, gap: Gap, place: int, *, has_story: bool) -> Gap:
+    """The gap at this place among its GPU's with its causes, and with its story if it is to have one."""
     gpu = next(gpu for gpu in job.gpus if gpu.id == gap.gpu)
     idle = job.idle.of_gpu(gpu)
     if idle is None:
         return gap
-    place = int(np.searchsorted(gpu.occupancy.idle().start_ns, gap.start_ns))
     causes = {f"{cause.value}_ns": time_ns for cause, time_ns in idle.causes_of_gap(place).items() if time_ns}
     return replace(gap, causes=causes, story=tell_story(job, gpu, idle, place) if has_story else None)
 

@@ -13,6 +13,7 @@ from nsysan.analysis.registry import Analysis
 from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.job import Job
 from nsysan.attribution.kernel_class import classify
+from nsysan.attribution.missing_work import missing_records
 from nsysan.model.kernels import Collective, KernelClass
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text, text_hash
@@ -84,6 +85,9 @@ def compute_kernel_summary(job: Job, _results: ResultSet) -> KernelSummary | Ski
             return Skipped(KernelSummary.id, reason, f"Record with {recapture}.")
         if any(trace.unreadable_records for trace in job.traces):
             return Skipped(KernelSummary.id, "no record of a kernel can be used; the notes say why", None)
+    missing = missing_records(job).get("kernels")
+    if missing is not None and not missing.usable_count:
+        return Skipped(KernelSummary.id, missing.described("kernel"), None)
     durations, names = _kernel_durations(job)
     work_ns = int(durations.inside_ns.sum())
     groups = sorted(group_durations(durations), key=lambda group: (-group.total_ns, names[group.key]))

@@ -11,7 +11,7 @@ from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.job import Device, Job
 from nsysan.attribution.queue import device_launches
-from nsysan.attribution.window import RECORD_HOST
+from nsysan.model.profilers import RECORD_HOST
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import ABSENT, Int64Array
 

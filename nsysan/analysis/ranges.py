@@ -18,8 +18,8 @@ from nsysan.attribution.launched_time import LaunchedTime, launched_time
 from nsysan.attribution.ranges.groups import DomainAndName, GroupNumbers
 from nsysan.attribution.ranges.sums import ReportRanges, SumsByGroup
 from nsysan.attribution.ranges.tree import RangeTree
-from nsysan.attribution.window import RECORD_HOST
 from nsysan.model.idle import Cause
+from nsysan.model.profilers import RECORD_HOST
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text
 

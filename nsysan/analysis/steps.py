@@ -21,12 +21,14 @@ from nsysan.model.profilers import Recapture
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import Int64Array
 from nsysan.model.text import display_text
+from nsysan.timeline.coverage import coverage
 
 STEPS_PER_JOB = 4_000
 FEWEST_PER_DEVICE = 10
 SLOW_FACTOR = 1.2
 """A step that takes so many medians is a slow one."""
 FEWEST_FOR_TREND = 6
+FEWEST_FOR_DISTANCE = 3
 _MARKED_STEPS = Recapture(
     nsys="Mark each step with an NVTX range that numbers it, or name its ranges with --marker.",
     torch="Call the profiler's step() after each step, or name the annotations of steps with --marker.",
@@ -55,8 +57,8 @@ class StepsOfDevice:
 
     ``list`` holds the first closed steps; there are ``step_count``. ``lead_ns`` is the window before the first,
     ``open_ns`` what follows the last. ``time`` and ``idle_causes`` are the mean step's. ``slow_count`` steps take over
-    1.2 medians; ``slow_every`` is their distance in steps where that is always the same. ``trend_frac`` = median of the
-    last third / median of the first third - 1, null for fewer than six steps.
+    1.2 medians; ``slow_every`` is their distance in steps where that is always the same, from three of them on.
+    ``trend_frac`` = median of the last third / median of the first third - 1, null for fewer than six steps.
     """
 
     id: str
@@ -152,17 +154,8 @@ def _cut(job: Job, device: Device, steps: DeviceSteps) -> _Cut:
     idle = job.idle.of_device(device)
     causes_ns = step_causes_ns(steps, None if idle is None else idle.pieces)
     excluded = exclusions(steps, causes_ns, job.idle.threads[device.report].host, device.global_pid)
-    return _Cut(steps, _parts_ns(device, steps), None if idle is None else causes_ns, excluded)
-
-
-def _parts_ns(device: Device, steps: DeviceSteps) -> Int64Array:
-    """The partition of each step: one row a step, one column a part."""
-    parts, bounds_ns = device.occupancy.parts, device.occupancy.bounds_ns
-    cut = steps.labelling().pieces(bounds_ns[:-1], bounds_ns[1:])
-    inside = cut.labels >= 0
-    times_ns = np.zeros((len(steps), len(PartTimes.__slots__)), np.int64)
-    np.add.at(times_ns, (cut.labels[inside], parts[cut.asked[inside]]), (cut.end_ns - cut.start_ns)[inside])
-    return times_ns
+    parts_ns = coverage(device.occupancy, steps.bounds_ns)
+    return _Cut(steps, parts_ns, None if idle is None else causes_ns, excluded)
 
 
 def _of_device(job: Job, device: Device, source: StepSource, cut: _Cut, listed: int) -> StepsOfDevice:
@@ -209,9 +202,9 @@ def _present(causes_ns: Int64Array) -> dict[str, int]:
 
 
 def _distance(rows: Int64Array) -> int | None:
-    """The one distance between neighbours, None where there are several or none."""
+    """The one distance between neighbours, None where there are several, or too few neighbours to tell."""
     distances = np.unique(np.diff(rows))
-    return int(distances[0]) if len(distances) == 1 else None
+    return int(distances[0]) if len(distances) == 1 and len(rows) >= FEWEST_FOR_DISTANCE else None
 
 
 def _trend(durations_ns: Int64Array) -> float | None:

@@ -14,8 +14,8 @@ from nsysan.analysis.registry import Analysis
 from nsysan.attribution.cuda_calls import CallKind
 from nsysan.attribution.host import Host
 from nsysan.attribution.job import Device, Job
-from nsysan.attribution.window import RECORD_HOST
 from nsysan.model.host_events import Synchronization as SynchronizationType
+from nsysan.model.profilers import RECORD_HOST
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.timeline.intervals import Intervals, union
 

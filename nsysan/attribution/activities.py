@@ -69,7 +69,7 @@ def in_order(activities: Activities) -> Activities:
 def _split_by_owner(
     everything: Activities, global_pids: Int64Array, device_ids: Int64Array
 ) -> Iterator[DeviceActivities]:
-    fault_of = _faults(everything.start_ns, everything.end_ns)
+    fault_of = faults_of(everything.start_ns, everything.end_ns)
     for global_pid in np.unique(global_pids).tolist():
         of_process = np.flatnonzero(global_pids == global_pid)
         for device_id in np.unique(device_ids[of_process]).tolist():
@@ -91,7 +91,7 @@ FAULTS = ("without_time", "impossible_time", "negative_length", "before_capture"
 """Why a record is left out: start and end are 0; a time over ten days away; end before start; over before time zero."""
 
 
-def _faults(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
+def faults_of(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
     """Per record 0, or 1 + the index of the first of ``FAULTS`` that it has."""
     faults = (
         (start_ns == 0) & (end_ns == 0),

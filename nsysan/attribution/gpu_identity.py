@@ -43,7 +43,7 @@ def _key(trace: Trace, report: int, uuid: str | None, gpu: PhysicalGpu | None, d
     return None
 
 
-def _cuda_device(trace: Trace, pid: int, device_id: int) -> CudaDevice | None:
+def _cuda_device(trace: Trace, pid: int | None, device_id: int) -> CudaDevice | None:
     matches = [entry for entry in trace.cuda_devices if (entry.pid, entry.device_id) == (pid, device_id)]
     return matches[0] if len(matches) == 1 else None
 

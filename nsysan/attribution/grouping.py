@@ -1,4 +1,4 @@
-"""Rows of a table by a key that they share, such as their thread, found without another look at the table."""
+"""Rows of a table by what they share, such as their thread, found without another look at the table."""
 
 from __future__ import annotations
 
@@ -37,3 +37,14 @@ def rows_by_key(keys: Int64Array, times_ns: Int64Array) -> RowsByKey:
     rows = np.lexsort((times_ns, keys))
     unique, heads = np.unique(keys[rows], return_index=True)
     return RowsByKey(unique, np.append(heads, len(rows)), rows)
+
+
+def codes_of(*columns: Int64Array) -> Int64Array:
+    """A number from 0 on for each row, equal where all of the columns are; in order of the columns' values."""
+    codes = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        # most columns have a single value, and to see that is much cheaper than to sort them
+        if len(column) and column.min() < column.max():
+            values, places = np.unique(column, return_inverse=True)
+            codes = np.unique(codes * len(values) + places, return_inverse=True)[1]
+    return codes

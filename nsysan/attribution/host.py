@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from nsysan.attribution.cuda_calls import CallKind, call_kinds
-from nsysan.attribution.grouping import RowsByKey, rows_by_key
+from nsysan.attribution.grouping import RowsByKey, codes_of, rows_by_key
 from nsysan.attribution.idle.call_causes import call_causes
 from nsysan.attribution.idle.range_causes import causes_of_groups
 from nsysan.attribution.launch import NO_CALL, Launches, join_launches
@@ -76,13 +76,10 @@ class Host:
             return np.empty(0, np.bool_)
         rows = self.launches.rows["kernels"]
         launched_ns = np.where(rows == NO_CALL, kernels.start_ns, self._call_starts_ns[rows])
-        order = np.lexsort((kernels.start_ns, launched_ns, kernels.name_id, kernels.device_id, kernels.global_pid))
+        function = codes_of(kernels.global_pid, kernels.device_id, kernels.name_id)
+        order = np.lexsort((kernels.start_ns, launched_ns, function))
         is_first = np.ones(len(kernels), np.bool_)
-        same = [
-            column[order][1:] == column[order][:-1]
-            for column in (kernels.name_id, kernels.device_id, kernels.global_pid)
-        ]
-        is_first[order[1:]] = ~(same[0] & same[1] & same[2])
+        is_first[order[1:]] = np.diff(function[order]) != 0
         return is_first
 
     @cached_property

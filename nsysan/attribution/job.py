@@ -9,6 +9,7 @@ import numpy as np
 
 from nsysan.attribution.activities import SOURCES, Activities, collect_activities, in_order
 from nsysan.attribution.clocks import Clock, clocks_of, shifted
+from nsysan.attribution.doubtful_records import doubt_notes
 from nsysan.attribution.gpu_identity import GpuIdentity, identify_gpu
 from nsysan.attribution.host import Host
 from nsysan.attribution.idle.host_thread import HostThreads
@@ -16,10 +17,10 @@ from nsysan.attribution.idle.job_idle import JobIdle
 from nsysan.attribution.matching import FoundDevice, group_by_gpu, matching_notes
 from nsysan.attribution.sound_records import damage_notes
 from nsysan.attribution.steps.job_steps import JobSteps
-from nsysan.attribution.window import LISTED_NAMES, WindowChoice, bounds_of, window_over
+from nsysan.attribution.window import WindowChoice, bounds_of, window_over
 from nsysan.model.errors import UsageError
 from nsysan.model.run import Note
-from nsysan.model.text import display_text
+from nsysan.model.text import LISTED_NAMES, display_text
 from nsysan.model.trace import Trace, process_of
 from nsysan.model.units import counted, format_timestamp
 from nsysan.timeline.occupancy import Occupancy, sweep
@@ -39,7 +40,7 @@ class Device:
     occupancy: Occupancy
 
     @property
-    def pid(self) -> int:
+    def pid(self) -> int | None:
         """The process id on its host."""
         return process_of(self.global_pid)
 
@@ -103,7 +104,8 @@ def build_job(
     GPU does not exist.
     """
     choice = choice or WindowChoice()
-    bounds = [bounds_of(choice, trace) for trace in traces]
+    hosts = [Host(trace) for trace in traces]
+    bounds = [bounds_of(choice, host.trace) for host in hosts]
     clocks = clocks_of(traces)
     everything = [
         FoundDevice(report, work, identify_gpu(trace, report, work.global_pid, work.device_id))
@@ -115,9 +117,8 @@ def build_job(
     chosen = _choose(gpus, gpu)
     if choice != WindowChoice():
         _refuse_empty_window(chosen)
-    damaged = (note for trace in traces for note in damage_notes(trace))
+    damaged = (note for trace in traces for note in (*damage_notes(trace), *doubt_notes(trace)))
     notes = (*_unusable_notes(everything), *damaged, *matching_notes(groups))
-    hosts = [Host(trace) for trace in traces]
     idle = JobIdle([HostThreads(host) for host in hosts], clocks)
     return Job(tuple(traces), tuple(chosen), notes, choice != WindowChoice(), idle, JobSteps(hosts, marker))
 

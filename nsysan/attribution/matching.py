@@ -25,7 +25,8 @@ class FoundDevice:
     @property
     def id(self) -> str:
         """The device's id: report, process, CUDA ordinal."""
-        return f"r{self.report}/p{process_of(self.work.global_pid)}/d{self.work.device_id}"
+        pid = process_of(self.work.global_pid)
+        return f"r{self.report}/p{'?' if pid is None else pid}/d{self.work.device_id}"
 
 
 def group_by_gpu(found: Sequence[FoundDevice], clocks: Sequence[Clock]) -> list[list[FoundDevice]]:

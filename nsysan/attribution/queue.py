@@ -54,9 +54,16 @@ def device_launches(activities: Activities, host: Host) -> DeviceLaunches:
         work_count=work_count,
         latency_ns=start_ns - call_ns,
         queue_ns=np.where(queue_ns < 0, ABSENT, queue_ns),
-        depth=_depth(call_ns, work_count, activities.end_ns[sound]),
+        depth=_depth(
+            call_ns, work_count, _ends_after_calls(activities.end_ns[sound], host.calls.start_ns[rows[sound]])
+        ),
     )
     return DeviceLaunches(calls, len(activities) - len(called), int(impossible.sum()))
+
+
+def _ends_after_calls(end_ns: Int64Array, call_ns: Int64Array) -> Int64Array:
+    """When each work has ended, later than its call begins: else work of no length would end before it was launched."""
+    return np.maximum(end_ns, call_ns + 1)
 
 
 def _depth(call_ns: Int64Array, work_count: Int64Array, end_ns: Int64Array) -> Int64Array:

@@ -20,7 +20,8 @@ from nsysan.model.text import visible_text
 EXIT_USAGE = 2
 EXIT_BUG = 4
 EXIT_INTERRUPTED = 130
-EXIT_TERMINATED = 143
+EXIT_SIGNALLED = 128
+"""Plus the number of the signal, as a shell tells of a program that one ended."""
 EXIT_BROKEN_PIPE = 141
 DEBUG_VARIABLE = "NSYSAN_DEBUG"
 
@@ -38,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return error.exit_code
     except (KeyboardInterrupt, click.Abort, _Terminated) as end:
         _complain("Interrupted; nothing was written.", "")
-        return EXIT_TERMINATED if isinstance(end, _Terminated) else EXIT_INTERRUPTED
+        return EXIT_SIGNALLED + end.number if isinstance(end, _Terminated) else EXIT_INTERRUPTED
     except Exception as error:
         if os.environ.get(DEBUG_VARIABLE):
             raise
@@ -83,9 +84,13 @@ class StandardOutputError(NsysanError):
 class _Terminated(BaseException):
     """Somebody asked this process to end; like KeyboardInterrupt no error, and nothing may swallow it."""
 
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
-def _terminate(_number: int, _frame: FrameType | None) -> None:
-    raise _Terminated
+
+def _terminate(number: int, _frame: FrameType | None) -> None:
+    raise _Terminated(number)
 
 
 @contextmanager

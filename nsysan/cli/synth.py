@@ -96,8 +96,9 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
     truth tells where the time of each GPU went, and how much faster the same job is without the cause.
     """
     from nsysan.synth.files import write
-    from nsysan.synth.generate import FileFormat, Request, generate
+    from nsysan.synth.generate import generate
     from nsysan.synth.placement import Layout
+    from nsysan.synth.request import FileFormat, Request
     from nsysan.synth.scenario import find_scenario
     from nsysan.synth.trace_kind import parse_kinds
 

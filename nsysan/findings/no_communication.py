@@ -14,7 +14,13 @@ from nsysan.model.verdicts import Severity
 def find_no_communication(results: ResultSet) -> Iterable[Finding]:
     """A warning where two or more GPUs show no communication at all."""
     gpu_time = results.get(GpuTime)
-    if isinstance(gpu_time, Skipped) or _distinct_count(gpu_time.gpus) == 1 or any(map(_communicates, gpu_time.gpus)):
+    if isinstance(gpu_time, Skipped):
+        return
+    kernels = gpu_time.job.missing_kernels
+    if kernels is not None and not kernels.usable_count:
+        # nothing is known of what these GPUs ran, and missing_records says so
+        return
+    if _distinct_count(gpu_time.gpus) == 1 or any(map(_communicates, gpu_time.gpus)):
         return
     graphs = any(gpu.time.opaque_graph_ns for gpu in gpu_time.gpus)
     yield Finding(

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nsysan.model.contents import DeviceWork, NamedCount, NvtxContents, ProcessWork
+from nsysan.model.host_events import unnamed_domain
 from nsysan.model.trace import process_of
 
 NAME_COUNT = 8
 """How many of the most frequent names are given."""
-DEFAULT_DOMAIN = "default"
 NCCL_DOMAIN = "NCCL"
 
 
@@ -72,8 +72,7 @@ class Counts:
         """The ranges by the name of their domain; ids are unique per process only. Without a name it is its number."""
         counts: Counter[str] = Counter()
         for (global_pid, domain_id), count in self.ranges.items():
-            unnamed = f"domain {domain_id}" if domain_id else DEFAULT_DOMAIN
-            counts[self.domain_names.get((global_pid, domain_id), unnamed)] += count
+            counts[self.domain_names.get((global_pid, domain_id), unnamed_domain(domain_id))] += count
         return counts
 
     def nvtx(self, frequent_names: Mapping[str, int]) -> NvtxContents | None:

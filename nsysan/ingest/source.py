@@ -37,8 +37,8 @@ class Source(Protocol):
     def read_columns(self, table: StoredTable, columns: tuple[Column, ...], scope: Scope | None) -> ColumnRead:
         """The ``columns`` of the rows in ``scope``, or of all rows."""
 
-    def texts(self, table: StoredTable, ids: Sequence[int]) -> dict[int, str]:
-        """The ``value`` of the rows whose ``id`` is asked for; no other text is kept."""
+    def texts(self, table: StoredTable, ids: Sequence[int]) -> Iterator[tuple[int, str]]:
+        """``id`` and ``value`` of every row whose ``id`` is asked for, in the order of the table."""
 
 
 def decode_text(stored: bytes) -> str:

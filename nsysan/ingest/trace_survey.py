@@ -70,6 +70,12 @@ def _communicators(trace: Trace, counts: Counts, names: Counter[str]) -> Communi
     return None if found == Communicators() else found
 
 
+def holds_timed_work(trace: Trace, kind: str) -> bool:
+    """Whether the trace holds a record of this kind of GPU work whose time can be."""
+    table = trace.gpu_tables().get(kind)
+    return table is not None and bool(_sound(table).any())
+
+
 def _work(trace: Trace) -> dict[tuple[int, int], GpuWork]:
     found: dict[tuple[int, int], GpuWork] = {}
     for table in trace.gpu_tables().values():
@@ -99,7 +105,7 @@ def _ranges(trace: Trace) -> dict[tuple[int, int], int]:
     ranges = trace.nvtx_ranges
     if ranges is None:
         return {}
-    process = np.where(ranges.global_tid == ABSENT, 0, ranges.global_tid & PROCESS_BITS)
+    process = ranges.global_tid & PROCESS_BITS
     domain = np.where(ranges.domain_id == ABSENT, 0, ranges.domain_id)
     return {owner: len(process[rows]) for owner, rows in _groups(process, domain)}
 

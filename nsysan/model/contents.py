@@ -22,7 +22,7 @@ class TableRows:
 class ProcessWork:
     """A process with GPU work or NVTX ranges. ``name`` is a path often, and None unless identity is kept."""
 
-    pid: int
+    pid: int | None
     name: str | None
     gpu_record_count: int
     nvtx_range_count: int
@@ -35,7 +35,7 @@ class DeviceWork:
     ``start_ns`` and ``end_ns`` are None where no record has a time that can be.
     """
 
-    pid: int
+    pid: int | None
     device_id: int
     record_count: int
     start_ns: int | None

@@ -19,6 +19,11 @@ STACKED = (int(NvtxEvent.PUSH_POP), int(NvtxEvent.IMPORTED_PUSH_POP))
 """Ranges that open and close like brackets on one thread; the others may end on any thread, in any order."""
 
 
+def unnamed_domain(domain_id: int) -> str:
+    """What an NVTX domain is called whose name was not recorded: ``domain 3``, and 0 is the one that nobody made."""
+    return f"domain {domain_id}" if domain_id else "default"
+
+
 class Overhead(IntEnum):
     """What the profiler or the driver was doing (ENUM_CUPTI_OVERHEAD_TYPE)."""
 

@@ -37,3 +37,10 @@ class Recapture:
         if len(used) == 1:
             return sentences[used[0]]
         return " ".join(f"With {profiler.value}: {sentences[profiler]}" for profiler in used)
+
+
+RECORD_HOST = Recapture(
+    nsys="Record with -t cuda,nvtx.",
+    torch=f"Record with torch.profiler: profile({BOTH_ACTIVITIES}, ...).",
+)
+"""What records ranges and CUDA calls."""

@@ -4,6 +4,8 @@ import hashlib
 import unicodedata
 
 DISPLAY_LIMIT = 240
+LISTED_NAMES = 12
+"""So many names of what there is say enough to somebody who asked for something else."""
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 

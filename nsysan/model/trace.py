@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nsysan.model.profilers import Profiler, profiler_of
 from nsysan.model.tables import (
+    ABSENT,
     CollectiveCalls,
     Copies,
     GpuActivities,
@@ -32,9 +33,9 @@ IMPOSSIBLE_NS = 10 * 86_400 * NS_PER_S
 """Ten days: no capture is as long, so a time further from session start is damage (CUPTI writes 2^63 for unknown)."""
 
 
-def process_of(global_id: int) -> int:
-    """The process id inside a serialized global pid or tid (bits 24 to 47)."""
-    return (global_id >> PID_SHIFT) & PID_MASK
+def process_of(global_id: int) -> int | None:
+    """The process id inside a serialized global pid or tid (bits 24 to 47), None where that is ``ABSENT``."""
+    return None if global_id == ABSENT else (global_id >> PID_SHIFT) & PID_MASK
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class PhysicalGpu:
 class CudaDevice:
     """Which GPU a process saw under a CUDA ordinal (TARGET_INFO_CUDA_DEVICE)."""
 
-    pid: int
+    pid: int | None
     device_id: int
     gpu_id: int | None
     uuid: str | None
@@ -132,6 +133,10 @@ class Trace:
     rank: int | None = None
     world_size: int | None = None
     process_groups: tuple[ProcessGroup, ...] = ()
+    ambiguous_name_count: int = 0
+    """Ids of names for which the report has several texts; the first is in ``strings``."""
+    unreadable_work: Mapping[str, int] = field(default_factory=dict)
+    """The part of ``unreadable_records`` that is GPU work, by the name in ``GPU_TABLES``."""
 
     @property
     def profiler(self) -> Profiler:

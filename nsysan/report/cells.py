@@ -43,6 +43,6 @@ def fraction(share: float | None, unknown: str) -> Cell:
     return Cell(unknown if share is None else format_fraction(share), value=share)
 
 
-def number(value: int) -> Cell:
-    """A number that counts nothing, such as a process id."""
-    return Cell(str(value), value=value)
+def number(value: int | None) -> Cell:
+    """A number that counts nothing, such as a process id, or that it is unknown."""
+    return Cell("unknown", style="faint") if value is None else Cell(str(value), value=value)

@@ -93,7 +93,8 @@ def _processes(contents: Contents) -> str:
 
 
 def _process(process: ProcessWork) -> str:
-    return str(process.pid) if process.name is None else f"{process.pid} ({process.name})"
+    pid = "of unknown id" if process.pid is None else str(process.pid)
+    return pid if process.name is None else f"{pid} ({process.name})"
 
 
 def _gpus(gpus: Sequence[PhysicalGpu]) -> str:
@@ -166,7 +167,11 @@ def _device_lines(devices: Sequence[DeviceWork]) -> list[str]:
 
 def _device_cells(device: DeviceWork) -> tuple[str, ...]:
     times = [_NOT_RECORDED if each is None else format_timestamp(each) for each in (device.start_ns, device.end_ns)]
-    return (f"process {device.pid}, device {device.device_id}", format_count(device.record_count), *times)
+    return (
+        f"process {'unknown' if device.pid is None else device.pid}, device {device.device_id}",
+        format_count(device.record_count),
+        *times,
+    )
 
 
 def _table_lines(contents: Contents) -> list[str]:

@@ -37,6 +37,10 @@ def state_verdict(run: Run) -> Verdict:
     if headline:
         return Verdict(headline.sentence, None, (_headline_compute(gpu_time), _headline_other(gpu_time)))
     why = None if run.diagnosis.why is None else ended(capitalized(run.diagnosis.why))
+    missing = gpu_time.job.missing_kernels
+    if missing is not None and not missing.usable_count:
+        lost = f"no usable record is left of {counted(missing.count, 'kernel')}"
+        return Verdict(f"What the GPUs computed is not known: {lost}", why, ())
     return Verdict(_time_sentence(gpu_time), why, _details(gpu_time))
 
 
@@ -86,7 +90,7 @@ def _time_sentence(gpu_time: GpuTime) -> str:
     """What the GPUs did, computing first, and what they waited for: a description, for nothing is weighed."""
     part, share = _largest_other_part(gpu_time)
     gpus = "The GPU" if len(gpu_time.gpus) == 1 else f"The {counted(len(gpu_time.gpus), 'GPU')}"
-    unseen = gpu_time.job.unseen_graph_launch_count
+    unseen = _has_unseen_work(gpu_time)
     least = "at least " if gpu_time.job.time.opaque_graph.worst_frac or unseen else ""
     most = "at most " if part is Part.IDLE and unseen else ""
     busy = f"{gpus} computed for {least}{format_fraction(gpu_time.job.compute_busy_frac.mean_frac)} of the window"
@@ -109,6 +113,11 @@ def _largest_cause(gpu_time: GpuTime) -> tuple[Cause, float] | None:
     return None if cause is Cause.UNKNOWN else (cause, shares[cause])
 
 
+def _has_unseen_work(gpu_time: GpuTime) -> bool:
+    """Whether the GPUs did more than is recorded, so that idle time may have been busy."""
+    return bool(gpu_time.job.unseen_graph_launch_count) or gpu_time.job.missing_kernels is not None
+
+
 def _details(gpu_time: GpuTime) -> tuple[Sentence, Sentence]:
     """What the sentence about the time does not say: of several GPUs the worst, of a single one its times."""
     part, share = _largest_other_part(gpu_time)
@@ -116,7 +125,7 @@ def _details(gpu_time: GpuTime) -> tuple[Sentence, Sentence]:
     compute = _least_compute(gpu_time.job.compute_busy_frac) if several else _compute_time(gpu_time.gpus[0].time)
     if not share.worst_frac:
         return compute, (Phrase("No other part took any time."),)
-    is_bound = part is Part.IDLE and bool(gpu_time.job.unseen_graph_launch_count)
+    is_bound = part is Part.IDLE and _has_unseen_work(gpu_time)
     return compute, _most_time(part, share) if several else _part_time(part, gpu_time.gpus[0], is_bound=is_bound)
 
 

@@ -110,27 +110,27 @@ def parents_of(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
     return parents
 
 
+def depths_of(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
+    """How many of the intervals before each hold when it begins; they are in order of start, the longest first."""
+    depths: Int64Array = np.arange(len(start_ns)) - np.searchsorted(np.sort(end_ns), start_ns, side="right")
+    return depths
+
+
 def _nested_parents(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array | None:
     """The position of the smallest interval around each, ``NOBODY`` where there is none; None where two overlap partly.
 
     The intervals are not empty and in order of start, of equal starts the longest first.
     """
-    depths = _depths(start_ns, end_ns)
+    depths = depths_of(start_ns, end_ns)
     count = len(start_ns)
     by_depth = np.argsort(depths, kind="stable")
     keys = depths[by_depth] * (count + 1) + by_depth
     wanted = (depths - 1) * (count + 1) + np.arange(count)
-    parents = np.where(depths > 1, by_depth[np.searchsorted(keys, wanted) - 1], NOBODY)
-    inner = np.flatnonzero(depths > 1)
+    parents = np.where(depths > 0, by_depth[np.searchsorted(keys, wanted) - 1], NOBODY)
+    inner = np.flatnonzero(depths > 0)
     around = parents[inner]
     is_nested = (start_ns[inner] < end_ns[around]) & (end_ns[inner] <= end_ns[around]) & (around < inner)
     return parents if is_nested.all() else None
-
-
-def _depths(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
-    """How many intervals hold when each begins, itself and equal ones before it included."""
-    ended = np.searchsorted(np.sort(end_ns), start_ns, side="right")
-    return np.arange(1, len(start_ns) + 1) - ended
 
 
 def _in_order(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:

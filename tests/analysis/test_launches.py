@@ -78,6 +78,17 @@ def test_what_does_not_pair_is_counted(tmp_path: Path) -> None:
     assert (found.impossible_pair_count, found.without_call_count) == (1, 2)
 
 
+def test_work_of_no_length_does_not_end_before_it_is_launched(tmp_path: Path) -> None:
+    export = Export().call(0, 4, LAUNCH, correlation=1).kernel(10, 100, "k", correlation=1)
+    export.call(20, 24, LAUNCH, correlation=2).kernel(20, 20, "empty", correlation=2)
+    export.call(30, 34, LAUNCH, correlation=3).kernel(100, 200, "k", correlation=3)
+
+    (found,) = launches(tmp_path, export)
+
+    # unfinished at each call: 0, 1, 1
+    assert (found.queue_depth, found.empty_queue_frac) == (1.0, 1 / 3)
+
+
 SYNC = """CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION
     (start INTEGER, end INTEGER, deviceId INTEGER, globalPid INTEGER, correlationId INTEGER, syncType INTEGER)"""
 

@@ -126,6 +126,14 @@ def test_a_chosen_window_cuts_both_times(tmp_path: Path) -> None:
     assert times(tmp_path, export, WindowChoice(50, 70)) == {"forward": (20, 20, 20, 20)}
 
 
+def test_work_launched_before_a_chosen_window_still_counts_for_its_ranges(tmp_path: Path) -> None:
+    # the host is ahead: of the three ranges of one name two ended before the window, and one reaches into it
+    export = Export().nvtx(0, 10, "forward").nvtx(20, 30, "forward").nvtx(40, 70, "forward")
+    launched(launched(launched(export, 5, 100, 101), 25, 110, 120), 45, 130, 230)
+
+    assert times(tmp_path, export, WindowChoice(60, 500)) == {"forward": (10, 10, 111, 111)}
+
+
 def test_start_end_ranges_are_intervals_of_the_process_and_never_nest(tmp_path: Path) -> None:
     # C46: a call in one of them is its own, in both it is ambiguous
     export = Export().nvtx(0, 60, "a", event_type=60, tid=100).nvtx(40, 100, "b", event_type=60, tid=200)
@@ -205,3 +213,30 @@ def test_times_equal_a_look_at_every_range_for_every_call(
     # self times add up to what lies in any range
     assert sum(row[1] or 0 for row in rows.values()) - 1 == sum(bool(holders(moment)) for moment in range(120))
     assert sum(row[3] or 0 for row in rows.values()) == sum(gpu_ns for call_ns, gpu_ns in calls if holders(call_ns))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(DRAWN_RANGES, DRAWN_CALLS, st.integers(0, 120), st.integers(1, 60))
+def test_a_window_cuts_time_and_work_of_every_range(
+    tmp_path: Path, ranges: list[tuple[int, int, str]], calls: list[tuple[int, int]], from_ns: int, length_ns: int
+) -> None:
+    export, window = Export().nvtx(200, 201, "last"), range(from_ns, from_ns + length_ns)
+    for start_ns, duration_ns, name in ranges:
+        export.nvtx(start_ns, start_ns + duration_ns, name)
+    # the host is 30 ns ahead; one kernel fills the window, so that none is empty
+    launched(export, 150, 0, 300)
+    for call_ns, gpu_ns in calls:
+        launched(export, call_ns, call_ns + 30, call_ns + 30 + gpu_ns)
+
+    rows = times(tmp_path, export, WindowChoice(window.start, window.stop))
+
+    def inside(name: str, moment: int) -> bool:
+        return any(name == drawn and start <= moment < start + length for start, length, drawn in ranges)
+
+    for name in {drawn for _, _, drawn in ranges}:
+        called = [(call_ns, gpu_ns) for call_ns, gpu_ns in calls if inside(name, call_ns)]
+        # no range reaches to the call at 150
+        work_ns = sum(
+            moment in window for call_ns, gpu_ns in called for moment in range(call_ns + 30, call_ns + 30 + gpu_ns)
+        )
+        assert (rows[name][0], rows[name][2]) == (sum(inside(name, moment) for moment in window), work_ns)

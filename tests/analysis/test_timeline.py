@@ -15,7 +15,6 @@ from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.lanes.excerpt import NEIGHBOUR_COUNT, excerpt_around
 from nsysan.analysis.lanes.lane import lane_of
 from nsysan.analysis.lanes.names import NO_ROOM, NameTable
-from nsysan.analysis.lanes.ranges import depths
 from nsysan.analysis.timeline import ACTIVITIES, Timeline, TimelineLanes
 from nsysan.attribution.activities import Activities
 from nsysan.attribution.job import occupancy_of
@@ -143,6 +142,14 @@ def test_ranges_stand_by_depth_and_are_cut_at_the_window(tmp_path: Path) -> None
     assert (thread.range_count, thread.omitted_count, thread.complete_from_ns) == (4, 0, 0)
 
 
+def test_ranges_with_impossible_times_are_not_drawn(tmp_path: Path) -> None:
+    export = Export().kernel(100, 400, "a").nvtx(0, 300, "step").nvtx(150, 2**62, "damaged")
+
+    (thread,) = timeline_of(tmp_path, export).lanes[0].threads
+
+    assert thread.range_count == 1
+
+
 def test_a_place_leads_to_the_longest_run_of_a_kernel(tmp_path: Path) -> None:
     export = Export().kernel(0, 10, "a").kernel(20, 50, "a").kernel(60, 90, "a").kernel(95, 99, "b", pid=200)
 
@@ -219,15 +226,6 @@ def test_a_place_is_shown_with_its_neighbours() -> None:
         [1000 - 10 * NEIGHBOUR_COUNT],
         [1000 + 10 * NEIGHBOUR_COUNT],
     )
-
-
-@given(st.lists(st.tuples(st.integers(0, 50), st.integers(1, 30)), max_size=20))
-def test_depth_is_how_many_ranges_are_open(drawn: list[tuple[int, int]]) -> None:
-    ranges = sorted(((start, start + length) for start, length in drawn), key=lambda each: (each[0], -each[1]))
-    starts, ends = (np.array([each[side] for each in ranges], dtype=np.int64) for side in (0, 1))
-    expected = [sum(end > ranges[row][0] for _, end in ranges[:row]) for row in range(len(ranges))]
-
-    assert depths(starts, ends).tolist() == expected
 
 
 def test_names_are_kept_while_there_is_room() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from nsysan.analysis.registry import analyses
 from nsysan.attribution.job import build_job
+from nsysan.attribution.window import WindowChoice
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.results import ResultSet
 from tests.attribution.idle_traces import GLOBAL_PID, LAUNCH, US, Trace
@@ -32,6 +33,17 @@ def test_what_cannot_be_is_left_out_and_said(tmp_path: Path) -> None:
     idle = job.idle.of_gpu(job.gpus[0])
     assert idle is not None
     assert (idle.causes().launch_starved_ns, idle.causes().launch_latency_ns) == (990 * US, 11 * US)
+
+
+def test_a_range_with_impossible_times_bounds_no_window(tmp_path: Path) -> None:
+    trace = Trace().range(20, 50, "step")
+    trace.nvtx(60 * US, 11 * DAY_NS, "step")
+
+    job = build_job(
+        [read_trace(trace.write(tmp_path / "rank0.sqlite"), ReadOptions())], WindowChoice(nvtx_range="step")
+    )
+
+    assert job.gpus[0].window_ns == (20 * US, 50 * US)
 
 
 WILD = st.one_of(

@@ -353,6 +353,15 @@ def test_when_a_wait_is_followed_by_a_restart(
     assert causes(tmp_path, trace) == {key: us for key, us in {**expected, **CALL_AND_HANDOVER}.items() if us}
 
 
+def test_a_longer_wait_of_the_previous_thread_hides_no_restart(tmp_path: Path) -> None:
+    # the first thread still waits at the next launch; the other one shows itself at 150, after its own wait
+    trace = Trace().calls(20, 400, "cudaDeviceSynchronize_v3020")
+    trace.calls(20, 105, "cudaDeviceSynchronize_v3020", tid=OTHER_TID).range(150, 180, "forward", tid=OTHER_TID)
+    trace.launch(190, 200, runs=(201, 300), tid=OTHER_TID)
+
+    assert causes(tmp_path, trace) == {"host_sync": 90, **CALL_AND_HANDOVER}
+
+
 def test_a_query_has_no_restart(tmp_path: Path) -> None:
     trace = Trace().calls(90, 105, "cudaEventQuery_v3020").launch(190, 200, runs=(201, 300))
 

@@ -201,7 +201,7 @@ class Moment:
             for wait in self.calls
             if wait.tid in threads and self.is_wait(wait) and wait.start < self.gap_start <= wait.end + 20
         ]
-        restarts = waits and starts - max(waits) <= 1_000 and self.moment >= max(waits)
+        restarts = any(starts - 1_000 <= ended <= self.moment for ended in waits)
         return "host_sync" if restarts else "launch_starved"
 
     def previous_tid(self, call: Span) -> int:

@@ -45,13 +45,59 @@ def test_spellings(tmp_path: Path, spelling: str, span: tuple[int, int]) -> None
     assert bounds_of(WindowChoice(nvtx_range=spelling), trace) == WindowChoice(*span)
 
 
-@pytest.mark.parametrize("spelling", ["", "st", "step@nowhere", "step/2", "STEP"])
-def test_what_is_not_there_is_refused_with_what_is(tmp_path: Path, spelling: str) -> None:
+ALL_NAMES = "Most frequent ranges here, with their number: step (3); a/b@c (1); early (1); open (1)."
+ALIKE = (
+    "Similar ranges here, with their number: step (3). "
+    "Most frequent ranges here, with their number: a/b@c (1); early (1); open (1)."
+)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "hint"),
+    [
+        ("", ALL_NAMES),
+        ("quux", ALL_NAMES),
+        ("st", ALIKE),
+        ("STEP", ALIKE),
+        ("sttep", ALIKE),
+        ("st@other", f"{ALIKE} Domains here: default; other; train."),
+        ("step@nowhere", "'step' is in the domains: other; train."),
+        ("step@default", "'step' is in the domains: other; train."),
+        ("step/2", "Ranges of this name are numbered from 0 in each process; the last is 1."),
+        ("step@train/1", "Ranges of this name are numbered from 0 in each process; the last is 0."),
+    ],
+)
+def test_what_is_not_there_is_refused_with_what_is(tmp_path: Path, spelling: str, hint: str) -> None:
     trace = read_trace(_export().write(tmp_path / "r.sqlite"), ReadOptions())
 
     with pytest.raises(UsageError, match="holds no range") as caught:
         bounds_of(WindowChoice(nvtx_range=spelling), trace)
 
-    names = "Most frequent ranges here, with their number: step (3); a/b@c (1); early (1); open (1)."
-    domains = " Domains here: other; train." if "nowhere" in spelling else ""
-    assert caught.value.hint == names + domains
+    assert caught.value.hint == hint
+
+
+def test_domains_without_a_name_are_spelled_as_info_prints_them(tmp_path: Path) -> None:
+    export = Export().session(duration_ns=1000).nvtx(100, 200, "step", domain=3).nvtx(400, 500, "step", domain=3)
+    trace = read_trace(export.nvtx(10, 20, "step").write(tmp_path / "r.sqlite"), ReadOptions())
+
+    spans = [
+        bounds_of(WindowChoice(nvtx_range=spelling), trace)
+        for spelling in ("step@domain 3", "step@domain 3/1", "step@default", "step")
+    ]
+    assert spans == [WindowChoice(*span) for span in ((100, 500), (400, 500), (10, 20), (10, 500))]
+
+
+def test_operators_are_listed_and_found_by_their_name_alone(tmp_path: Path) -> None:
+    export = Export().session(duration_ns=1000).nvtx(0, 5, "step 1").nvtx(6, 9, "step 0").nvtx(6, 9, "step 10")
+    for index in range(20):
+        export.nvtx(10 * index, 10 * index + 5, f"aten::mm, op_id = {index}, sizes = [[8, 8]]")
+    trace = read_trace(export.write(tmp_path / "r.sqlite"), ReadOptions())
+
+    with pytest.raises(UsageError) as caught:
+        bounds_of(WindowChoice(nvtx_range="Step"), trace)
+
+    assert caught.value.hint == (
+        "Similar ranges here, with their number: step 0 (1); step 1 (1); step 10 (1). "
+        "Most frequent ranges here, with their number: aten::mm (20)."
+    )
+    assert bounds_of(WindowChoice(nvtx_range="aten::mm/3"), trace) == WindowChoice(30, 35)

@@ -120,7 +120,7 @@ def _complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int
         (
             ("--range", "loop/1"),
             "step.sqlite holds no range 'loop/1'.",
-            "Most frequent ranges here, with their number: loop (1).",
+            "Ranges of this name are numbered from 0 in each process; the last is 0.",
         ),
         (("--range", "loop", "--to", "1"), "--range gives both ends of the window", "Leave out"),
         (("--from", "2", "--to", "1"), "The window ends at 1.000000000s", "Give --from a time before --to."),

@@ -74,7 +74,7 @@ def test_it_is_ended_where_nothing_is_seen_of_it_for_too_long(stage: Stage) -> N
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 143)], ids=["TERM", "INT", "HUP"]
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)], ids=["TERM", "INT", "HUP"]
 )
 def test_it_ends_with_nsysan(stage: Stage, number: signal.Signals, code: int) -> None:
     with stage.start() as nsysan:
@@ -100,3 +100,24 @@ def test_what_a_killed_nsysan_leaves_goes_at_the_next_start(stage: Stage) -> Non
     assert left not in now
     assert len(now) == 1
     assert list(stage.temporary_files.iterdir()) == []
+
+
+@pytest.mark.parametrize("hangs", ["exec sleep 1000", "sleep 1000 & exit 0"], ids=["itself", "what it left behind"])
+@pytest.mark.parametrize("question", ["--version", "export --help"])
+def test_an_nsys_that_does_not_answer_is_ended_within_its_patience(tmp_path: Path, question: str, hangs: str) -> None:
+    stand_in = StandIn(tmp_path, "exit 0").executable
+    stand_in.write_text(f'#!/bin/sh\nif [ "$*" = "{question}" ]; then {hangs}; fi\n{stand_in.read_text()}')
+    report = tmp_path / "rank0.nsys-rep"
+    report.write_bytes(REPORT_HEAD)
+
+    ended = subprocess.run(
+        [sys.executable, "-m", "nsysan", "analyze", str(report), "--nsys", str(stand_in)],
+        env={**os.environ, "NSYSAN_NSYS_PATIENCE": "0.5"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENT_S,
+    )
+
+    assert ended.returncode == 3
+    assert re.search(rf"nsys {question} did not end within \d+ s and was ended\.", ended.stderr)

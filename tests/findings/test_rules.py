@@ -128,8 +128,9 @@ def test_work_that_was_all_in_unrecorded_graphs_is_not_a_missing_recording(tmp_p
 def test_left_out_records_are_counted_over_all_devices(tmp_path: Path) -> None:
     export = Export().kernel(1, 10, GEMM).kernel(0, 0, GEMM).kernel(9, 3, GEMM).kernel(0, 0, GEMM)
 
-    (finding,) = analyze_exports(tmp_path, export).findings
+    missing, finding = analyze_exports(tmp_path, export).findings
 
+    assert (finding.id, missing.id) == ("excluded_records", "missing_records")
     assert finding.title == "3 GPU records left out"
     assert finding.evidence == (Evidence("Left out: 1 negative length, 2 without time.", "gpu_time"),)
 

@@ -32,7 +32,12 @@ def one_row(table: str, column: str = "start", value: str = "1") -> list[str]:
     return [f"CREATE TABLE IF NOT EXISTS {table} ({column})", f"INSERT INTO {table} ({column}) VALUES ({value})"]
 
 
+def timed_row(table: str) -> list[str]:
+    return one_row(table, 'start, "end", globalPid, deviceId', "1, 2, 3, 0")
+
+
 RAISED_BY = {
+    "kernels": one_row("StringIds", "id, value", "9004, 'cudaLaunchKernel_v7000'"),
     "nccl_bytes": one_row("StringIds", "id, value", "9000, 'ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...)'"),
     "gemm_shapes": one_row(f"{ALL}KERNEL"),
     "graph_kernels": one_row("StringIds", "id, value", "9001, 'cudaGraphLaunch_v10000'"),
@@ -41,7 +46,8 @@ RAISED_BY = {
 }
 """Rows that raise a question which is not put to every report."""
 ANSWERED_BY = {
-    "gpu_time": [one_row(f"{ALL}{kind}") for kind in ("KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE")],
+    "gpu_time": [timed_row(f"{ALL}{kind}") for kind in ("KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE")],
+    "kernels": [timed_row(f"{ALL}KERNEL"), timed_row(f"{ALL}GRAPH_TRACE")],
     "ranges": [one_row("NVTX_EVENTS", '"end"', "5"), one_row("NVTX_EVENTS_V2", '"end"', "5")],
     "idle_causes": [one_row(f"{ALL}RUNTIME")],
     "os_waits": [one_row("OSRT_API")],

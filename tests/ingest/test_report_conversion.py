@@ -318,7 +318,8 @@ def test_progress_says_what_is_exported_how_much_of_it_and_how_long_it_took(
 
     read_trace(report, ReadOptions(nsys=str(nsys.executable), progress=said.append))
 
-    begun, done, reading = said
+    asked, begun, done, reading = said
+    assert asked == "waiting for nsys to tell its version and its options"
     assert begun == f"exporting {report} ({len(REPORT_HEAD)} B) with nsys 2023.4.4.54"
     assert done.startswith(f"exported {report}: {export.stat().st_size / 1000:.3f} kB of SQLite in ")
     assert done.endswith(" s")

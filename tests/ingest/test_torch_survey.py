@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from nsysan.analysis.gpu_time import GpuTime
 from nsysan.ingest.reading import ReadOptions, read_trace, survey_report
 from nsysan.model.contents import Communicators, Contents, TableRows
 from nsysan.model.errors import InputError
-from nsysan.model.trace import ProcessGroup
+from nsysan.model.trace import ProcessGroup, process_of
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.report.contents_text import render_contents
 from nsysan.report.renderers import renderers
 from tests.ingest.torch_traces import Event, annotation, event, kernel, written
+from tests.runs import result_of
 
 EVIDENCE = Path(__file__).parents[3] / "shared" / "evidence"
 HOST = (42, 42)
@@ -150,8 +152,8 @@ def test_a_graph_launch_without_kernels_is_no_unseen_graph(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "events",
     [
-        [event("cpu_op", "aten::mm", 1, 1, thread=(pid, 1)) for pid in (42, 43)],
-        [event("cuda_runtime", "cudaLaunchKernel", 1, 1, thread=(pid, 1), correlation=1) for pid in (42, 42, 42, 43)],
+        [event("cpu_op", "aten::mm", 1, 1, thread=(pid, 1)) for pid in (42, 42, 43, 43)],
+        [event("cuda_runtime", "cudaLaunchKernel", 1, 1, thread=(pid, 1), correlation=1) for pid in (42, 42, 43, 43)],
         [{"ph": "M", "name": "process_labels", "pid": pid, "args": {"labels": "CPU"}} for pid in (42, 43)],
     ],
     ids=["operators", "calls", "labels"],
@@ -162,6 +164,15 @@ def test_a_trace_merged_of_several_ranks_is_refused(tmp_path: Path, events: list
     for read in (read_trace, survey_report):
         with pytest.raises(InputError, match="was merged of several ranks: it holds the events of several processes"):
             read(path, ReadOptions())
+
+
+def test_one_stray_event_makes_no_second_rank(tmp_path: Path) -> None:
+    operators = [event("cpu_op", "aten::mm", 1, 1, thread=(pid, 1)) for pid in (42, 42, 43)]
+
+    trace = read_trace(written(tmp_path, *operators), ReadOptions())
+
+    assert trace.nvtx_ranges is not None
+    assert [process_of(tid) for tid in trace.nvtx_ranges.global_tid.tolist()] == [42, 42, 43]
 
 
 def test_two_ranks_in_one_header_are_refused_and_one_told_twice_is_one(tmp_path: Path) -> None:
@@ -180,3 +191,16 @@ def test_a_stray_event_of_another_process_is_no_second_rank(tmp_path: Path) -> N
     stray = event("cuda_runtime", "cudaLaunchKernel", 1, 1, thread=(43, 1), correlation=1)
 
     assert [process.pid for process in survey(written(tmp_path, kernel(5, 1), *calls, stray)).processes] == [42]
+
+
+def test_a_process_that_nothing_names_is_unknown_and_not_process_0(tmp_path: Path) -> None:
+    path = written(tmp_path, kernel(5, 1), kernel(7, 1))
+
+    contents = survey_report(path, ReadOptions())
+    run = analyze([path], AnalyzeOptions())
+
+    assert [(work.pid, work.record_count) for work in contents.devices] == [(None, 2)]
+    assert "process unknown, device 0" in render_contents(contents)
+    assert [(device.id, device.pid) for device in result_of(run, GpuTime).devices] == [("r0/p?/d0", None)]
+    for renderer in renderers().values():
+        assert "process 0" not in renderer.render(run)

@@ -12,10 +12,11 @@ from nsysan.analysis.gpu_time import GpuTime
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.kernels import Collective
 from nsysan.model.tables import Copies, Kernels, Memsets
-from nsysan.model.trace import PID_MASK, PID_SHIFT, Trace, process_of
+from nsysan.model.trace import PID_MASK, PID_SHIFT, Trace
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
-from nsysan.synth.generate import FileFormat, Generated, Request, generate
+from nsysan.synth.generate import Generated, generate
 from nsysan.synth.placement import Layout
+from nsysan.synth.request import FileFormat, Request
 from nsysan.synth.scenario import Scenario, all_scenarios
 from nsysan.synth.truth.job_truth import CollectiveTruth
 from tests.ingest.layouts import SCHEMAS, lay_out, layout_of
@@ -60,7 +61,7 @@ def _work(trace: Trace, table: Kernels | Copies | Memsets | None) -> list[dict[s
     """The records in order, with what formats number differently spelt out."""
     assert table is not None
     records = [dict(zip(table.columns(), row, strict=True)) for row in rows(table)]
-    plain = [record | {"global_pid": process_of(record["global_pid"])} for record in records]
+    plain = [record | {"global_pid": record["global_pid"] & (PID_MASK << PID_SHIFT)} for record in records]
     plain.sort(key=lambda record: (record["start_ns"], record["stream_id"], record["end_ns"]))
     return [
         {key: trace.text(value) if key == "name_id" else value for key, value in record.items()} for record in plain

@@ -20,8 +20,9 @@ from nsysan.model.trace import Trace
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.pipeline.same_capture import is_same_capture, without_repeats
 from nsysan.synth.export import Export
-from nsysan.synth.generate import Request, generate
+from nsysan.synth.generate import generate
 from nsysan.synth.placement import Layout
+from nsysan.synth.request import Request
 from nsysan.synth.scenario import all_scenarios
 from tests.ingest.nsys_stand_in import REPORT_HEAD, StandIn, copies
 from tests.ingest.table_folders import as_folder

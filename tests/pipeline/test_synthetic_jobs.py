@@ -13,8 +13,9 @@ from nsysan.analysis.gpu_time import DeviceTimes, GpuTime
 from nsysan.analysis.steps import Steps
 from nsysan.model.idle import IdleCauses
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
-from nsysan.synth.generate import FileFormat, Generated, Request, generate
+from nsysan.synth.generate import Generated, generate
 from nsysan.synth.placement import Layout
+from nsysan.synth.request import FileFormat, Request
 from nsysan.synth.scenario import Scenario, all_scenarios
 from nsysan.synth.tables.schema import RELEASES
 from nsysan.synth.truth.job_truth import RankTruth, RecordedTruth

@@ -10,6 +10,7 @@ from nsysan.analysis.baseline import Baseline, BaselineFigures
 from nsysan.analysis.steps import Steps
 from nsysan.attribution.steps.job_steps import StepSource
 from nsysan.model.idle import Cause, IdleCauses
+from nsysan.model.missing_records import MissingRecords
 from nsysan.model.partition import PartTimes
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
@@ -74,9 +75,11 @@ def test_graphs_that_left_no_record_make_bounds_of_the_figures() -> None:
     unseen = replace(ONE_GPU, job=replace(ONE_GPU.job, unseen_graph_launch_count=3))
     idle = gpu_time((gpu("gpu0", PartTimes(100, 0, 0, 0, 0, 0, 900)),))
     mostly_idle = replace(idle, job=replace(idle.job, unseen_graph_launch_count=3))
+    lossy = replace(idle, job=replace(idle.job, missing_records={"kernels": MissingRecords(1, 9)}))
 
-    assert [state_verdict(run_of(result)).sentence for result in (unseen, mostly_idle)] == [
+    assert [state_verdict(run_of(result)).sentence for result in (unseen, mostly_idle, lossy)] == [
         "The GPU computed for at least 70.0 % of the window; exposed communication took 15.0 %",
+        "The GPU computed for at least 10.0 % of the window; idle time took at most 90.0 %",
         "The GPU computed for at least 10.0 % of the window; idle time took at most 90.0 %",
     ]
 

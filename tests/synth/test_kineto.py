@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from nsysan.model.copies import CopyKind, MemoryKind
-from nsysan.synth.generate import FileFormat, Request, generate
+from nsysan.synth.generate import generate
 from nsysan.synth.kineto import kineto_traces
 from nsysan.synth.placement import Layout, placements
+from nsysan.synth.request import FileFormat, Request
 from nsysan.synth.scenario import find_scenario
 from nsysan.synth.simulation.engine import simulate
 from nsysan.synth.simulation.program import Action, Launch, PlainCall, Pop, Push, Task, TaskKind, copy

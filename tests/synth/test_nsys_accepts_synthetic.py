@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from nsysan.synth.files import write
-from nsysan.synth.generate import Request, generate
+from nsysan.synth.generate import generate
+from nsysan.synth.request import Request
 from nsysan.synth.scenario import Scenario, find_scenario
 from nsysan.synth.simulation.engine import simulate
 from nsysan.synth.simulation.program import TaskKind

@@ -12,7 +12,8 @@ import pytest
 from nsysan.model.errors import UsageError
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import Activity
-from nsysan.synth.generate import Request, generate
+from nsysan.synth.generate import generate
+from nsysan.synth.request import Request
 from nsysan.synth.scenario import find_scenario
 from nsysan.synth.simulation.communicator import Purpose
 from nsysan.synth.simulation.engine import simulate

@@ -14,8 +14,9 @@ from nsysan.model.errors import UsageError
 from nsysan.model.kernels import Collective
 from nsysan.synth.export import Export
 from nsysan.synth.files import write
-from nsysan.synth.generate import FileFormat, Generated, Request, generate
+from nsysan.synth.generate import Generated, generate
 from nsysan.synth.placement import Layout
+from nsysan.synth.request import FileFormat, Request
 from nsysan.synth.scenario import find_scenario
 from nsysan.synth.simulation.payload import Payload, PayloadSchema
 from nsysan.synth.trace_kind import TraceKind

@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.synth.files import write
-from nsysan.synth.generate import Request, generate
+from nsysan.synth.generate import generate
 from nsysan.synth.numbering import Numbering
 from nsysan.synth.placement import Layout, placements
 from nsysan.synth.recording import record
 from nsysan.synth.recording_plan import RecordingPlan, repetition_of
 from nsysan.synth.repetition import Repetition, in_a_row
+from nsysan.synth.request import Request
 from nsysan.synth.scenario import Scenario, all_scenarios, find_scenario
 from nsysan.synth.simulation.engine import simulate
 from nsysan.synth.simulation.program import (

@@ -14,8 +14,9 @@ from nsysan.model.errors import UsageError
 from nsysan.model.kernels import Collective
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.files import write
-from nsysan.synth.generate import FileFormat, Generated, Request, generate
+from nsysan.synth.generate import Generated, generate
 from nsysan.synth.placement import Layout
+from nsysan.synth.request import FileFormat, Request
 from nsysan.synth.scenario import Scenario, all_scenarios, find_scenario
 from nsysan.synth.simulation.engine import simulate
 from nsysan.synth.training import kernels, nccl

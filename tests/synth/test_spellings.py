@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from nsysan.synth.files import write
-from nsysan.synth.generate import FileFormat, Request, generate
+from nsysan.synth.generate import generate
+from nsysan.synth.request import FileFormat, Request
 from nsysan.synth.scenario import find_scenario
 from nsysan.synth.training.spelling import SPELLINGS
 

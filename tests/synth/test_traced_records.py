@@ -15,8 +15,9 @@ import pytest
 
 from nsysan.model.errors import UsageError
 from nsysan.synth.files import write
-from nsysan.synth.generate import FileFormat, Generated, Request, generate
+from nsysan.synth.generate import Generated, generate
 from nsysan.synth.placement import Layout
+from nsysan.synth.request import FileFormat, Request
 from nsysan.synth.scenario import find_scenario
 from nsysan.synth.trace_kind import USUAL_KINDS, TraceKind, parse_kinds
 from nsysan.synth.truth.job_truth import RankTruth, SystemTruth, Truth

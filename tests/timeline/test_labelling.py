@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nsysan.timeline.labelling import NOBODY, Labelling, first_come, innermost, overlaid
+from nsysan.timeline.labelling import NOBODY, Labelling, depths_of, first_come, innermost, overlaid, parents_of
 
 Intervals = list[tuple[int, int]]
 
@@ -96,3 +96,24 @@ def test_nothing_is_labelled_without_intervals() -> None:
         assert isinstance(found, Labelling)
         assert found.at(np.array([5])).tolist() == [NOBODY]
         assert found.pieces(np.array([1]), np.array([4])).end_ns.tolist() == [4]
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(1, 30)), max_size=20))
+def test_depth_is_how_many_intervals_hold_at_the_begin(drawn: list[tuple[int, int]]) -> None:
+    of = sorted(((start, start + length) for start, length in drawn), key=lambda each: (each[0], -each[1]))
+    expected = [sum(end > of[row][0] for _, end in of[:row]) for row in range(len(of))]
+
+    assert depths_of(*columns(of)).tolist() == expected
+
+
+@settings(deadline=None)
+@given(intervals | nested())
+def test_a_parent_is_the_innermost_that_holds_at_the_begin(of: Intervals) -> None:
+    order = sorted((row for row in range(len(of)) if of[row][1] > of[row][0]), key=lambda r: (of[r][0], -of[r][1]))
+    found = parents_of(*columns(of)).tolist()
+
+    for place, row in enumerate(order):
+        # of those before it in order the last that holds; equal intervals are not told apart
+        expected = next((of[other] for other in reversed(order[:place]) if of[other][1] > of[row][0]), None)
+        assert (None if found[row] == NOBODY else of[found[row]]) == expected
+    assert all(found[row] == NOBODY for row in range(len(of)) if row not in order)

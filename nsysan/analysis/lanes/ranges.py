@@ -14,6 +14,7 @@ from nsysan.model.packing import pack
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges
 from nsysan.model.trace import PID_MASK, PROCESS_BITS, Trace, process_of
 from nsysan.timeline.intervals import Intervals
+from nsysan.timeline.labelling import depths_of
 
 THREADS_PER_GPU = 2
 DEPTH_LIMIT = 4
@@ -29,7 +30,7 @@ class ThreadRanges:
     of ``omitted_count`` shorter ones there was no room. They are cut at the window's edges.
     """
 
-    pid: int
+    pid: int | None
     tid: int
     range_count: int
     omitted_count: int
@@ -48,22 +49,18 @@ class RangeRoom:
 
 def threads_of(job: Job, gpu: Gpu, clocks: Sequence[Clock], room: RangeRoom) -> tuple[ThreadRanges, ...]:
     """The threads of the GPU's processes that have the most ranges in its window."""
-    found: list[tuple[Trace, NvtxRanges]] = []
+    found: list[tuple[int, Trace, NvtxRanges, int]] = []
     for device in gpu.devices:
-        trace = job.traces[device.report]
+        trace = job.idle.threads[device.report].host.trace
         shift_ns = clocks[device.report].shift_to(clocks[gpu.devices[0].report])
         ranges = _ranges_in(trace, device.global_pid, shift_ns, gpu.window_ns)
-        threads = np.unique(ranges.global_tid).tolist()
-        found += [(trace, ranges.take(ranges.global_tid == global_tid)) for global_tid in threads]
-    busiest = sorted(found, key=lambda entry: -len(entry[1]))[:THREADS_PER_GPU]
-    return tuple(_pack_thread(trace, ranges, gpu.window_ns[0], room) for trace, ranges in busiest)
-
-
-def depths(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
-    """How many of the ranges are open when each begins; they stand in order of begin, the longest first of equals."""
-    ended = np.searchsorted(np.sort(end_ns), start_ns, side="right")
-    depth: Int64Array = np.arange(len(start_ns)) - ended
-    return depth
+        threads, counts = np.unique(ranges.global_tid, return_counts=True)
+        found += [(count, trace, ranges, tid) for tid, count in zip(threads.tolist(), counts.tolist(), strict=True)]
+    busiest = sorted(found, key=lambda entry: -entry[0])[:THREADS_PER_GPU]
+    return tuple(
+        _pack_thread(trace, ranges.take(ranges.global_tid == tid), gpu.window_ns[0], room)
+        for _, trace, ranges, tid in busiest
+    )
 
 
 def _ranges_in(trace: Trace, global_pid: int, shift_ns: int, window_ns: tuple[int, int]) -> NvtxRanges:
@@ -80,7 +77,7 @@ def _ranges_in(trace: Trace, global_pid: int, shift_ns: int, window_ns: tuple[in
 
 
 def _pack_thread(trace: Trace, ranges: NvtxRanges, origin_ns: int, room: RangeRoom) -> ThreadRanges:
-    depth = depths(ranges.start_ns, ranges.end_ns)
+    depth = depths_of(ranges.start_ns, ranges.end_ns)
     ranges, depth = ranges.take(depth < DEPTH_LIMIT), depth[depth < DEPTH_LIMIT]
     lengths_ns = ranges.end_ns - ranges.start_ns
     longest_first = np.lexsort((ranges.start_ns, -lengths_ns))
@@ -92,7 +89,7 @@ def _pack_thread(trace: Trace, ranges: NvtxRanges, origin_ns: int, room: RangeRo
     begun_ns = np.diff(ranges.start_ns[rows], prepend=origin_ns)
     numbers = np.column_stack((begun_ns, lengths_ns[rows], name_numbers[rows], depth[rows]))
     dropped_ns = lengths_ns[~kept]
-    global_tid = int(ranges.global_tid[0]) if len(ranges) else 0
+    global_tid = int(ranges.global_tid[0])
     return ThreadRanges(
         pid=process_of(global_tid),
         tid=global_tid & PID_MASK,

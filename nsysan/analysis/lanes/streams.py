@@ -10,6 +10,7 @@ from nsysan.analysis.lanes.excerpt import Excerpt
 from nsysan.analysis.lanes.lane import Lane, lane_of
 from nsysan.analysis.lanes.names import NameTable
 from nsysan.attribution.activities import SOURCES, Activities
+from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.job import Gpu, Job, occupancy_of
 from nsysan.model.packing import pack
 from nsysan.model.partition import Activity
@@ -29,7 +30,7 @@ class StreamLane:
     from 1 on, 0: not kept) plus its kind: compute, communication, fused, graph, copy from 0 on.
     """
 
-    pid: int
+    pid: int | None
     context_id: int | None
     stream_id: int | None
     lane: Lane
@@ -100,17 +101,6 @@ def _stream_keys(job: Job, activities: Activities) -> _StreamKeys:
                 identities[ours] = np.column_stack(
                     (table.global_pid[rows], table.context_id[rows], table.stream_id[rows])
                 )
-    codes = np.zeros(len(activities), dtype=np.int64)
-    for column in identities.T:
-        codes = _renumbered(codes, column)
+    codes = codes_of(*identities.T)
     firsts = np.unique(codes, return_index=True)[1]
     return _StreamKeys(codes, identities[firsts])
-
-
-def _renumbered(codes: Int64Array, column: Int64Array) -> Int64Array:
-    """Codes from 0 on, equal where both the old codes and the column are."""
-    if not len(column) or column.min() == column.max():
-        return codes
-    values, places = np.unique(column, return_inverse=True)
-    numbers: Int64Array = np.unique(codes * len(values) + places, return_inverse=True)[1]
-    return numbers

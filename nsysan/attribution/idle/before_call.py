@@ -102,16 +102,19 @@ def _last_end(intervals: Intervals, times_ns: Int64Array) -> Int64Array:
 def _restart(gaps: EndedGaps, calling_tid: Int64Array, threads: HostThreads) -> Int64Array:
     """From when on the thread refills the GPU after a wait for it; the call's begin where it does not.
 
-    The wait began before the gap and ended no earlier than 20 us before it; the refill takes 1 ms at most.
+    The wait began before the gap and ended no earlier than 20 us before it; the refill takes 1 ms at most. Where both
+    threads waited so, the earlier end counts.
     """
-    ended_ns = np.full(len(gaps), _NEVER)
+    restart_ns = gaps.call_begin_ns
     for tids in (calling_tid, gaps.previous_tid):
         for tid in np.unique(tids[tids != ABSENT]).tolist():
             rows = np.flatnonzero(tids == tid)
-            ended_ns[rows] = np.maximum(ended_ns[rows], _last_wait(threads.of(tid), gaps.start_ns[rows]))
-    is_restart = ended_ns >= gaps.start_ns - HANDOVER_NS
-    refill_ns = gaps.call_start_ns - np.where(is_restart, ended_ns, gaps.call_start_ns)
-    return np.where(is_restart & (refill_ns <= LONGEST_RESTART_NS), ended_ns, gaps.call_begin_ns)
+            ended_ns = _last_wait(threads.of(tid), gaps.start_ns[rows])
+            earliest_ns = np.maximum(gaps.start_ns[rows] - HANDOVER_NS, gaps.call_start_ns[rows] - LONGEST_RESTART_NS)
+            restart_ns[rows] = np.where(
+                ended_ns >= earliest_ns, np.minimum(restart_ns[rows], ended_ns), restart_ns[rows]
+            )
+    return restart_ns
 
 
 def _last_wait(thread: HostThread, times_ns: Int64Array) -> Int64Array:

@@ -144,43 +144,6 @@ class HostThread:
         found = innermost(self._host.ranges.start_ns[self._range_rows], ends_ns)
         return found.relabelled(self._range_rows)
 
-    def call_at(self, time_ns: int) -> str | None:
-        """The name of the CUDA call that the thread is in, the outermost of several."""
-        row = self._label_at(self._all_calls, time_ns)
-        return None if row is None else self._host.trace.text(int(self._host.calls.name_id[row]))
-
-    def os_call_at(self, time_ns: int) -> str | None:
-        """The name of the operating system's call that the thread is in."""
-        row = self._label_at(self._all_os_calls, time_ns)
-        return None if row is None else self._host.trace.text(int(self._threads.os_calls.name_id[row]))
-
-    def range_at(self, time_ns: int) -> str | None:
-        """The text of the innermost push/pop range that the thread is in."""
-        row = self._label_at(self.innermost_ranges, time_ns)
-        return None if row is None else self._host.trace.text(int(self._host.ranges.name_id[row]))
-
-    def ranges_at(self, time_ns: int) -> list[str]:
-        """The texts of all push/pop ranges that the thread is in, the one that began first first."""
-        starts_ns, ends_ns = self._host.ranges.start_ns[self._range_rows], self._host.range_ends_ns[self._range_rows]
-        rows = self._range_rows[(starts_ns <= time_ns) & (ends_ns > time_ns)]
-        return [self._host.trace.text(name_id) for name_id in self._host.ranges.name_id[rows].tolist()]
-
-    @cached_property
-    def _all_calls(self) -> Labelling:
-        calls = self._host.calls.take(self._call_rows)
-        return first_come(calls.start_ns, calls.end_ns).relabelled(self._call_rows)
-
-    @cached_property
-    def _all_os_calls(self) -> Labelling:
-        rows = self._threads.os_calls_by_thread.of(self._global_tid)
-        found = first_come(self._threads.os_calls.start_ns[rows], self._threads.os_calls.end_ns[rows])
-        return found.relabelled(rows)
-
-    @staticmethod
-    def _label_at(labelling: Labelling, time_ns: int) -> int | None:
-        label = int(labelling.at(np.array([time_ns]))[0])
-        return None if label == NOBODY else label
-
     @cached_property
     def waits_in_os(self) -> Intervals:
         """The time in calls of the operating system that wait for another thread or for data."""

@@ -11,6 +11,7 @@ from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.ranges.names import NameGroups
 from nsysan.model.idle import Cause
 from nsysan.model.tables import Int64Array
+from nsysan.timeline.intervals import union
 from nsysan.timeline.labelling import NOBODY
 
 # Communication libraries and activation checkpointing launch GPU work; a region that was compiled runs it.
@@ -56,14 +57,6 @@ def without_workplaces(
     codes = codes.copy()
     first, last = spans
     for _, of_group in rows_by_key(groups, first).groups():
-        if 2 * _held(first[of_group], last[of_group], launch_count) > launch_count:
+        if 2 * union(first[of_group], last[of_group]).total_ns > launch_count:
             codes[of_group] = NOBODY
     return codes
-
-
-def _held(first: Int64Array, last: Int64Array, count: int) -> int:
-    """How many of ``count`` launches lie in at least one of the spans."""
-    changes = np.zeros(count + 1, np.int64)
-    np.add.at(changes, first, 1)
-    np.add.at(changes, last, -1)
-    return int((np.cumsum(changes) > 0).sum())

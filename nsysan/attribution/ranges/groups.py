@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.host import Host
 from nsysan.attribution.ranges.times import RangeTimes
 from nsysan.model.tables import Int64Array, Table
@@ -28,17 +29,18 @@ class GroupNumbers:
 
     def of_ranges(self, host: Host, rows: Int64Array) -> Int64Array:
         """The number of each of these ranges."""
-        ranges, groups = host.ranges, host.range_groups
-        processes, process_of = np.unique(ranges.global_tid[rows] & PROCESS_BITS, return_inverse=True)
-        domains, domain_of = np.unique(ranges.domain_id[rows], return_inverse=True)
-        keys = (process_of * len(domains) + domain_of) * len(groups.names) + groups.of_row[rows]
-        unique, key_of = np.unique(keys, return_inverse=True)
+        columns = (
+            host.ranges.global_tid[rows] & PROCESS_BITS,
+            host.ranges.domain_id[rows],
+            host.range_groups.of_row[rows],
+        )
+        code_of = codes_of(*columns)
+        firsts = np.unique(code_of, return_index=True)[1]
         numbers = []
-        for place, group in zip(*(part.tolist() for part in np.divmod(unique, len(groups.names) or 1)), strict=True):
-            process, domain = int(processes[place // len(domains)]), int(domains[place % len(domains)])
-            named = (host.trace.nvtx_domains.get((process, domain)), groups.names[group])
+        for process, domain, group in zip(*(column[firsts].tolist() for column in columns), strict=True):
+            named = (host.trace.nvtx_domains.get((process, domain)), host.range_groups.names[group])
             numbers.append(self._numbers.setdefault(named, len(self._numbers)))
-        return np.array(numbers, np.int64)[key_of]
+        return np.array(numbers, np.int64)[code_of]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +56,8 @@ def own_shares(times: RangeTimes, groups: Int64Array, threads: Int64Array, total
 
     ``totals_ns`` is the GPU time launched before each place of the call order.
     """
-    order = np.lexsort((-times.end_ns, times.start_ns, threads, groups))
+    # times are cut at a window's begin: of those cut there the calls tell which began first
+    order = np.lexsort((-times.end_ns, times.first_call, times.start_ns, threads, groups))
     key = np.stack([groups[order], threads[order]], axis=1)
     head = np.concatenate([[True], (key[1:] != key[:-1]).any(axis=1)])[: len(order)]
     end_ns = np.maximum(times.end_ns, times.start_ns)[order]

@@ -49,12 +49,12 @@ def parse_operator(text: str) -> OperatorText:
 
 def group_name(text: str) -> str:
     """The name that ranges of one kind share: without PyTorch's details, and ``*`` for each number that counts."""
-    return _COUNTED.sub("*", _without_details(text))
+    return _COUNTED.sub("*", without_details(text))
 
 
 def numbers_in(text: str) -> list[int]:
     """The whole numbers that count in a text, in order."""
-    return [int(number) for number in _COUNTED.findall(_without_details(text)) if number.isdigit()]
+    return [int(number) for number in _COUNTED.findall(without_details(text)) if number.isdigit()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +72,7 @@ def name_groups(trace: Trace, name_ids: Int64Array) -> NameGroups:
     by_head: dict[str, int] = {}
     groups = []
     for name_id in unique.tolist():
-        head = _without_details(trace.text(name_id))
+        head = without_details(trace.text(name_id))
         number = by_head.get(head)
         if number is None:
             number = by_head[head] = numbers.setdefault(_COUNTED.sub("*", head), len(numbers))
@@ -80,7 +80,8 @@ def name_groups(trace: Trace, name_ids: Int64Array) -> NameGroups:
     return NameGroups(tuple(numbers), np.array(groups, np.int64)[name_of])
 
 
-def _without_details(text: str) -> str:
+def without_details(text: str) -> str:
+    """The text up to what PyTorch writes behind the name of an operator."""
     detail = _DETAIL.search(text)
     return text if detail is None else text[: detail.start()]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsysan.attribution.grouping import rows_by_key
+from nsysan.attribution.grouping import codes_of, rows_by_key
 from nsysan.attribution.host import Host
 from nsysan.attribution.ranges.names import NameGroups, group_name, numbers_in
 from nsysan.model.errors import UsageError
@@ -79,7 +79,8 @@ def found_markers(host: Host) -> dict[int, Markers]:
             process = int(host.ranges.global_tid[rows[0]]) & PROCESS_BITS
             # the longest are at the top of the loop
             time_ns = int((host.range_ends_ns[rows] - host.ranges.start_ns[rows]).sum())
-            best[process] = min(best.get(process, ((rank, 1), name, rows)), ((rank, -time_ns), name, rows), key=_order)
+            candidate = ((rank, -time_ns), name, rows)
+            best[process] = min(best.get(process, candidate), candidate, key=_order)
     return {process: _markers(host, rows, name) for process, (_, name, rows) in best.items()}
 
 
@@ -157,14 +158,12 @@ def _usable(host: Host) -> BoolArray:
 
 def _of_library(host: Host) -> BoolArray:
     """Which ranges a library wrote: those of a domain that is called after it."""
-    processes, process_of = np.unique(host.ranges.global_tid & PROCESS_BITS, return_inverse=True)
-    domains, domain_of = np.unique(host.ranges.domain_id, return_inverse=True)
-    pairs, pair_of = np.unique(process_of * len(domains) + domain_of, return_inverse=True)
-    names = (
-        host.trace.nvtx_domains.get((int(processes[pair // len(domains)]), int(domains[pair % len(domains)])), "")
-        for pair in pairs.tolist()
-    )
-    return np.array([_LIBRARY_DOMAIN.match(name) is not None for name in names], np.bool_)[pair_of]
+    processes, domains = host.ranges.global_tid & PROCESS_BITS, host.ranges.domain_id
+    domain_of = codes_of(processes, domains)
+    firsts = np.unique(domain_of, return_index=True)[1]
+    keys = zip(processes[firsts].tolist(), domains[firsts].tolist(), strict=True)
+    names = (host.trace.nvtx_domains.get(key, "") for key in keys)
+    return np.array([_LIBRARY_DOMAIN.match(name) is not None for name in names], np.bool_)[domain_of]
 
 
 def _matching_ids(trace: Trace, ranges: NvtxRanges, spelling: str) -> list[int]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.activities import SOURCES, Activities
+from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.host import Host
 from nsysan.attribution.kernel_class import classify
 from nsysan.attribution.launch import NO_CALL
@@ -124,19 +125,12 @@ def _steps(starts_ns: Int64Array, name_id: Int64Array) -> DeviceSteps | None:
 def _on_main_stream(activities: Activities, trace: Trace) -> tuple[Kernels, Int64Array]:
     """The kernels of the stream that computes most, and their rows; none where nothing computes."""
     kernels = trace.kernels or Kernels(*[np.empty(0, np.int64)] * 8)
-    rows = activities.row[activities.source == SOURCES.index("kernels")]
-    computing = activities.row[
-        (activities.source == SOURCES.index("kernels")) & (activities.kind == int(Activity.COMPUTE))
-    ]
-    if not len(computing):
-        return kernels.take(computing), computing
-    streams, stream_of = np.unique(_streams(kernels, computing), axis=0, return_inverse=True)
-    times_ns = np.zeros(len(streams), np.int64)
-    np.add.at(times_ns, stream_of.ravel(), (kernels.end_ns - kernels.start_ns)[computing])
-    main = streams[times_ns.argmax()]
-    chosen = rows[(_streams(kernels, rows) == main).all(axis=1)]
+    own = activities.take(activities.source == SOURCES.index("kernels"))
+    computes = own.kind == int(Activity.COMPUTE)
+    if not computes.any():
+        return kernels.take(own.row[:0]), own.row[:0]
+    stream_of = codes_of(kernels.context_id[own.row], kernels.stream_id[own.row])
+    times_ns = np.zeros(int(stream_of.max()) + 1, np.int64)
+    np.add.at(times_ns, stream_of, np.where(computes, (kernels.end_ns - kernels.start_ns)[own.row], 0))
+    chosen = own.row[stream_of == times_ns.argmax()]
     return kernels.take(chosen), chosen
-
-
-def _streams(kernels: Kernels, rows: Int64Array) -> Int64Array:
-    return np.stack([kernels.context_id[rows], kernels.stream_id[rows]], axis=1)

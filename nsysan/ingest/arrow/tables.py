@@ -61,11 +61,11 @@ class ArrowTables:
                 return ColumnRead(None, sum(batch.num_rows for batch in batches))
             return read_batches(batches, columns, scope, self._inline_texts)
 
-    def texts(self, table: StoredTable, ids: Sequence[int]) -> dict[int, str]:
-        """The texts of these ids; an id whose row is missing or null has none."""
+    def texts(self, table: StoredTable, ids: Sequence[int]) -> Iterator[tuple[int, str]]:
+        """Each of these ids with its text; an id whose row is missing or null has none, one with several rows many."""
         path = self._paths[table.name]
         with damage_reported(path):
-            return dict(texts_of(record_batches(path, ("id", "value")), np.array(ids, np.int64)))
+            yield from texts_of(record_batches(path, ("id", "value")), np.array(ids, np.int64))
 
 
 def _stored_table(name: str, path: Path) -> StoredTable:

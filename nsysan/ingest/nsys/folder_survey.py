@@ -10,8 +10,9 @@ from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.open_questions import open_questions
 from nsysan.ingest.nsys.processes import PROCESS_TABLES, communicators, process_count, process_names
 from nsysan.ingest.nsys.questions import EVIDENCE_TABLES, Evidence
+from nsysan.ingest.nsys.tables import WORK
 from nsysan.ingest.source import Source
-from nsysan.ingest.trace_survey import contents_of
+from nsysan.ingest.trace_survey import contents_of, holds_timed_work
 from nsysan.model.contents import Contents, TableRows
 from nsysan.model.text import display_text
 from nsysan.model.trace import Trace
@@ -25,6 +26,8 @@ def survey_folder(trace: Trace, source: Source, row_counts: Mapping[str, int]) -
     others = OpenExport(source)
 
     def holds(evidence: Evidence) -> bool:
+        if evidence.is_timed:
+            return any(holds_timed_work(trace, kind) for kind, table in WORK.items() if evidence.table in table.names)
         table = source.tables.get(evidence.table)
         if table is None or evidence.column is None:
             return row_counts.get(evidence.table, 0) > 0

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from nsysan.ingest.nsys.supervision import StalledError, run
+from nsysan.ingest.nsys.supervision import StalledError, export_patience_s, run
 from nsysan.model.errors import MissingToolError
 from nsysan.model.text import display_text
 
 ENVIRONMENT_VARIABLE = "NSYSAN_NSYS"
 _VERSION = re.compile(r"version (\d+)\.(\d+)\.(\d+)\.(\d+)")
-_ANSWER_S = 60.0
-"""For its version or help; a first start from a slow disk takes seconds."""
+_ANSWER_S = 10.0
+"""For its version or help, unless it is at work; a first start from a slow disk takes seconds."""
 _NAME_NSYS = f"Give the path of nsys with --nsys or {ENVIRONMENT_VARIABLE}, or put it on PATH."
 
 INSTALLED_AT = (
@@ -127,10 +127,13 @@ def _output(executable: str, *arguments: str) -> str:
     except OSError as error:
         raise MissingToolError(f"{display_text(executable)} cannot be run: {error.strerror}.", _NAME_NSYS) from error
     except StalledError as error:
-        raise MissingToolError(f"{display_text(executable)} does not answer.", _NAME_NSYS) from error
+        asked = f"{display_text(executable)} {' '.join(arguments)}"
+        raise MissingToolError(
+            f"{asked} did not end within {error.stalled_s:.0f} s and was ended.", _NAME_NSYS
+        ) from error
 
 
 @lru_cache(maxsize=64)
 def _run_once(command: tuple[str, ...], _state: tuple[int, int, int]) -> str:
-    finished = run(command, _ANSWER_S)
+    finished = run(command, min(_ANSWER_S, export_patience_s() or _ANSWER_S))
     return (finished.stdout + finished.stderr).decode("utf-8", "replace")

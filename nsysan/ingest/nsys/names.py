@@ -23,11 +23,16 @@ NamedTable = TypeVar(
 
 
 class Names:
-    """The names that records use: ``strings`` by id, each text under one id, whatever the order of the records."""
+    """The names that records use: ``strings`` by id, each text under one id, whatever the order of the records.
+
+    ``ambiguous_count`` ids stand for several texts; the first of each counts.
+    """
 
     def __init__(self, export: OpenExport, used_ids: Int64Array) -> None:
         inline = export.source.inline_texts.strings()
-        stored = _stored_strings(export, [string_id for string_id in used_ids.tolist() if string_id not in inline])
+        stored, self.ambiguous_count = _stored_strings(
+            export, [string_id for string_id in used_ids.tolist() if string_id not in inline]
+        )
         self._new_ids = _one_id_per_text(stored, inline)
         self.strings: Mapping[int, str] = {
             self._new_ids[string_id]: name for string_id, name in (stored | inline).items()
@@ -53,8 +58,14 @@ def _one_id_per_text(stored: dict[int, str], inline: dict[int, str]) -> dict[int
     return {string_id: by_text[name] for string_id, name in (stored | inline).items()}
 
 
-def _stored_strings(export: OpenExport, ids: list[int]) -> dict[int, str]:
+def _stored_strings(export: OpenExport, ids: list[int]) -> tuple[dict[int, str], int]:
+    """The first text of each id, and how many ids have another one too."""
     table = export.tables.get(STRINGS)
     if table is None or not {"id", "value"} <= table.columns:
-        return {}
-    return export.source.texts(table, ids)
+        return {}, 0
+    texts: dict[int, str] = {}
+    ambiguous = set()
+    for string_id, text in export.source.texts(table, ids):
+        if texts.setdefault(string_id, text) != text:
+            ambiguous.add(string_id)
+    return texts, len(ambiguous)

@@ -9,7 +9,7 @@ from nsysan.ingest.counts import NAME_COUNT
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import NVTX_DOMAINS, NVTX_RANGES, STRINGS, RecordTable
 from nsysan.ingest.source import StoredTable, Value, integer, text
-from nsysan.model.tables import AnyTable
+from nsysan.model.tables import ABSENT, AnyTable
 from nsysan.model.text import display_text
 from nsysan.model.trace import PROCESS_BITS
 
@@ -17,7 +17,7 @@ _UNNAMED = "<no name>"
 
 
 def count_ranges(connection: sqlite3.Connection, export: OpenExport) -> dict[tuple[int, int], int]:
-    """The ranges by (global pid, domain id); a row without thread or domain counts as of process 0, domain 0."""
+    """The ranges by (global pid, domain id); a row without thread is of process ABSENT, one without domain of 0."""
     table = _table(export)
     if table is None:
         return {}
@@ -78,12 +78,15 @@ def _place(table: StoredTable) -> str:
 
 
 def _domain_of(global_tid: Value, domain_id: Value) -> tuple[int, int]:
-    return (integer(global_tid) or 0) & PROCESS_BITS, integer(domain_id) or 0
+    thread = integer(global_tid)
+    return ABSENT if thread is None else thread & PROCESS_BITS, integer(domain_id) or 0
 
 
 def _rows(export: OpenExport, table: StoredTable, kind: RecordTable[AnyTable]) -> str:
     """What follows FROM: the rows in the scope of ``kind``, each with the string that its id stands for."""
-    joined = f"LEFT JOIN {STRINGS} AS strings ON strings.id = events.textId" if _has_ids(export, table) else ""
+    # an id that is there twice has its first text, and does not double the rows
+    strings = f"(SELECT id, value, min(rowid) FROM {STRINGS} GROUP BY id)"  # noqa: S608 -- declared names
+    joined = f"LEFT JOIN {strings} AS strings ON strings.id = events.textId" if _has_ids(export, table) else ""
     types = ", ".join(map(str, kind.scope.values)) if kind.scope else "eventType"
     return f'"{table.name}" AS events {joined} WHERE events.eventType IN ({types})'
 

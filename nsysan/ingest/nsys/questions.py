@@ -12,12 +12,14 @@ from dataclasses import dataclass
 class Evidence:
     """Rows of a table; with ``column`` rows that hold a value there, with ``like`` one that fits an SQL pattern.
 
-    A column of NVTX events holds the names that are not in StringIds, so that a name is looked for in both.
+    A column of NVTX events holds the names that are not in StringIds, so that a name is looked for in both. With
+    ``is_timed`` rows of GPU work that can be counted: all they need is there, and their times are possible.
     """
 
     table: str
     column: str | None = None
     like: str | None = None
+    is_timed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +42,24 @@ _NVTX = ("NVTX_EVENTS", "NVTX_EVENTS_V2")
 _ANY_GPU_WORK = tuple(map(Evidence, _GPU_WORK))
 # emit_nvtx(record_shapes=True) appends the operands' shapes to the name of each operator's range
 _SHAPES = "%sizes = [%"
+_KERNEL_LAUNCHES = ("cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cuLaunchKernel", "cuLaunchCooperativeKernel")
 _NCCL_KERNELS = (Evidence("StringIds", "value", "nccl%kernel%"),)
 
 QUESTIONS = (
     Question(
         id="gpu_time",
         question="Where did the GPUs' time go, and how much communication was hidden?",
-        answered_by=_ANY_GPU_WORK,
-        lacking="GPU work",
+        answered_by=tuple(Evidence(table, is_timed=True) for table in _GPU_WORK),
+        lacking="GPU work that can be counted",
         recapture="-t cuda",
+    ),
+    Question(
+        id="kernels",
+        question="What did the GPUs compute?",
+        answered_by=(Evidence(_KERNEL, is_timed=True), Evidence(_GRAPH, is_timed=True)),
+        lacking="kernels that can be counted",
+        recapture="-t cuda, stopped before the process exits, and exported with all tables",
+        raised_by=(Evidence(_KERNEL), *(Evidence("StringIds", "value", f"{call}%") for call in _KERNEL_LAUNCHES)),
     ),
     Question(
         id="ranges",

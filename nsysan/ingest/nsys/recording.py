@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 ALL = "all"
-DEFAULT_STEPS = (10, 15)
 
 Entry = TypeVar("Entry")
 

@@ -16,7 +16,7 @@ from nsysan.ingest.nsys.processes import PROCESS_TABLES, communicators, process_
 from nsysan.ingest.nsys.questions import EVIDENCE_TABLES, Evidence
 from nsysan.ingest.nsys.session import Session, read_session
 from nsysan.ingest.nsys.tables import SYSTEM_PROPERTIES, TABLE_NAMES
-from nsysan.ingest.nsys.work_survey import count_gpu_work, median_start_ns
+from nsysan.ingest.nsys.work_survey import count_gpu_work, holds_timed_work, median_start_ns
 from nsysan.ingest.reader import Candidate
 from nsysan.ingest.shown import shown, shown_devices, shown_gpus, shown_identity
 from nsysan.ingest.source import known_text
@@ -34,7 +34,8 @@ def survey_export(connection: sqlite3.Connection, candidate: Candidate, reader: 
     export = open_export(SqliteTables(connection, TABLE_NAMES), candidate.shown_name)
     others = OpenExport(SqliteTables(connection, stored_among(connection, PROCESS_TABLES)))
     session = read_session(export)
-    counts = _counts(connection, export, session)
+    shift_ns = _time_shift_ns(connection, export, session)
+    counts = _counts(connection, export, shift_ns)
     total = counts.total_work()
     # exports lose the names of domains
     nccl_count = counts.ranges_by_domain()[NCCL_DOMAIN] or nccl_range_count(connection, export)
@@ -63,15 +64,17 @@ def survey_export(connection: sqlite3.Connection, candidate: Candidate, reader: 
         world_size=None,
         communicators=communicators(others, nccl_count),
         tables=tuple(TableRows(display_text(name), count) for name, count in row_counts(connection).items()),
-        open_questions=open_questions(_evidence_in(connection)),
+        open_questions=open_questions(_evidence_in(connection, shift_ns)),
     )
 
 
-def _evidence_in(connection: sqlite3.Connection) -> Callable[[Evidence], bool]:
+def _evidence_in(connection: sqlite3.Connection, time_shift_ns: int) -> Callable[[Evidence], bool]:
     tables = stored_among(connection, EVIDENCE_TABLES)
 
     def holds(evidence: Evidence) -> bool:
         table = tables.get(evidence.table)
+        if evidence.is_timed:
+            return table is not None and holds_timed_work(connection, table, time_shift_ns)
         if table is None or (evidence.column is not None and evidence.column not in table.columns):
             return False
         return has_rows(connection, table, evidence.column, evidence.like)
@@ -85,10 +88,12 @@ def _hosts(export: OpenExport) -> tuple[str, ...]:
     return tuple(sorted(display_text(host) for host in hosts if host is not None))
 
 
-def _counts(connection: sqlite3.Connection, export: OpenExport, session: Session) -> Counts:
+def _time_shift_ns(connection: sqlite3.Connection, export: OpenExport, session: Session) -> int:
     shift_ns = session.stated_shift_ns
-    if shift_ns is None:
-        shift_ns = session.likely_shift_ns(median_start_ns(connection, export))
+    return session.likely_shift_ns(median_start_ns(connection, export)) if shift_ns is None else shift_ns
+
+
+def _counts(connection: sqlite3.Connection, export: OpenExport, shift_ns: int) -> Counts:
     return Counts(
         work=count_gpu_work(connection, export, shift_ns),
         ranges=count_ranges(connection, export),

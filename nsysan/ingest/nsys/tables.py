@@ -6,8 +6,9 @@ and only what a record is nothing without is required.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Generic
+from typing import Any, Generic
 
 from nsysan.ingest.columns import Column, Need, Scope
 from nsysan.model.host_events import STACKED, NvtxEvent
@@ -170,6 +171,13 @@ _RECORDS = (
     SCHEDULING_EVENTS,
     NVTX_RANGES,
 )
+WORK: Mapping[str, RecordTable[Any]] = {
+    "kernels": KERNELS,
+    "copies": COPIES,
+    "memsets": MEMSETS,
+    "graph_launches": GRAPH_LAUNCHES,
+}
+"""The kinds of GPU work, by the fields of a Trace that hold them."""
 TABLE_NAMES = (
     *(name for kind in _RECORDS for name in kind.names),
     STRINGS,

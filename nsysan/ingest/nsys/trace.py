@@ -11,7 +11,7 @@ from nsysan.ingest.nsys.names import Names
 from nsysan.ingest.nsys.open_export import open_export
 from nsysan.ingest.nsys.records import Records, read_records
 from nsysan.ingest.nsys.session import Session, read_session
-from nsysan.ingest.nsys.tables import NvtxDomains
+from nsysan.ingest.nsys.tables import WORK, NvtxDomains
 from nsysan.ingest.reader import Candidate, ReadOptions
 from nsysan.ingest.source import Source
 from nsysan.model.trace import PROCESS_BITS, Trace
@@ -52,12 +52,19 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
         nvtx_marks=names.renamed(records.nvtx_marks),
         nvtx_domains=_domain_names(names.renamed(records.nvtx_domains), names.strings),
         unreadable_records={table: left_out for table, left_out in export.unreadable_records.items() if left_out},
+        ambiguous_name_count=names.ambiguous_count,
+        unreadable_work=_unreadable_work(export.unreadable_records),
     )
 
 
 def _from_session_start(records: Records, session: Session) -> Records:
     shift_ns = session.stated_shift_ns
     return records.moved_back(session.likely_shift_ns(records.median_start_ns()) if shift_ns is None else shift_ns)
+
+
+def _unreadable_work(unreadable_records: Mapping[str, int]) -> dict[str, int]:
+    counts = {kind: sum(unreadable_records.get(name, 0) for name in table.names) for kind, table in WORK.items()}
+    return {kind: count for kind, count in counts.items() if count}
 
 
 def _domain_names(domains: NvtxDomains | None, strings: Mapping[int, str]) -> dict[tuple[int, int], str]:

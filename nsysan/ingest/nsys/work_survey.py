@@ -49,6 +49,18 @@ def count_gpu_work(
     return found
 
 
+def holds_timed_work(connection: sqlite3.Connection, table: StoredTable, time_shift_ns: int) -> bool:
+    """Whether a row of the table, which is one of GPU work, has an owner and a time that can be."""
+    if not table.columns >= _NEEDED:
+        return False
+    query = (
+        f'SELECT EXISTS (SELECT 1 FROM "{table.name}" WHERE {_soundness(time_shift_ns)} '  # noqa: S608 -- declared names
+        "AND typeof(globalPid) = 'integer' AND typeof(deviceId) = 'integer')"
+    )
+    (found,) = connection.execute(query).fetchone()
+    return bool(found)
+
+
 def _work_in(
     connection: sqlite3.Connection, table: StoredTable, shift_ns: int
 ) -> Iterator[tuple[tuple[int, int], GpuWork]]:

@@ -37,18 +37,23 @@ def _read(candidate: Candidate, options: ReadOptions) -> Trace:
 
 def _survey(candidate: Candidate, options: ReadOptions) -> Contents:
     # a kept export holds only the tables that nsysan reads; here every table is asked for
-    with exported(candidate, _able(find_nsys(options.nsys), candidate), options, every_table=True) as connection:
+    with exported(candidate, _able(_find_nsys(options), candidate), options, every_table=True) as connection:
         return survey_export(connection, candidate, _ID)
 
 
 def _export_of(candidate: Candidate, options: ReadOptions) -> AbstractContextManager[sqlite3.Connection]:
-    nsys = find_nsys(options.nsys)
+    nsys = _find_nsys(options)
     if options.keep_exports_in is None:
         return exported(candidate, _able(nsys, candidate), options)
     kept = KeptExport(options.keep_exports_in, candidate.path)
     if _is_current(kept.origin(), candidate.path, nsys) and kept.is_sound():
         return kept_from_before(candidate, kept, options)
     return exported_and_kept(candidate, _able(nsys, candidate), options, kept)
+
+
+def _find_nsys(options: ReadOptions) -> NsysInstallation | None:
+    options.tell("waiting for nsys to tell its version and its options")
+    return find_nsys(options.nsys)
 
 
 def _is_current(origin: Origin | None, report: Path, nsys: NsysInstallation | None) -> bool:

@@ -42,15 +42,13 @@ class SqliteTables:
         from_pages = page_columns.read_columns(self._connection, table, columns, scope, self._inline_text_id)
         return from_pages or queried_columns.read_columns(self._connection, table, columns, scope)
 
-    def texts(self, table: StoredTable, ids: Sequence[int]) -> dict[int, str]:
-        """The texts of these ids; an id whose row is missing or NULL has none."""
-        found: dict[int, str] = {}
+    def texts(self, table: StoredTable, ids: Sequence[int]) -> Iterator[tuple[int, str]]:
+        """Each of these ids with its text; an id whose row is missing or NULL has none, one with several rows many."""
         for begin in range(0, len(ids), _IDS_PER_QUERY):
             wanted = ids[begin : begin + _IDS_PER_QUERY]
             query = f'SELECT id, value FROM "{table.name}" WHERE id IN ({", ".join("?" * len(wanted))})'  # noqa: S608 -- no text in it
             named = ((string_id, text(value)) for string_id, value in self._connection.execute(query, wanted))
-            found |= {string_id: name for string_id, name in named if name is not None}
-        return found
+            yield from ((string_id, name) for string_id, name in named if name is not None)
 
     def _inline_text_id(self, stored: bytes) -> int:
         return self._inline_texts.id_of(stored.decode(self._encoding, "replace"))

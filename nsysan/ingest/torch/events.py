@@ -29,6 +29,8 @@ _OLDER_NAMES = {
     "Operator": "cpu_op",
 }
 """What the first releases of the profiler called the same categories."""
+WORK = {"kernels": "kernel", "copies": "gpu_memcpy", "memsets": "gpu_memset"}
+"""The categories of GPU work, by the fields of a Trace that hold it."""
 MEMORY_EVENTS, PYTHON_FRAMES = "cpu_instant_event", "python_function"
 """Kinds of events that are not read, but answer questions: allocations, and the stacks of Python."""
 THREAD_COLUMN = 2

@@ -33,4 +33,5 @@ def merged(shown_name: str, holds: str) -> InputError:
 def _is_shared(rows: Rows) -> bool:
     threads = rows.columns()[THREAD_COLUMN]
     _, counts = np.unique(threads >> PID_SHIFT, return_counts=True)
-    return bool(len(counts)) and counts.max() < _ONE_PROCESS_FRAC * counts.sum()
+    stray_count = int(counts.sum() - counts.max(initial=0))
+    return stray_count > max(1, (1 - _ONE_PROCESS_FRAC) * int(counts.sum()))

@@ -13,6 +13,7 @@ import numpy as np
 
 from nsysan.ingest.nsys.questions import QUESTIONS
 from nsysan.ingest.torch.events import MEMORY_EVENTS, PYTHON_FRAMES
+from nsysan.ingest.trace_survey import holds_timed_work
 from nsysan.model.contents import OpenQuestion
 from nsysan.model.profilers import BOTH_ACTIVITIES
 from nsysan.model.tables import ABSENT
@@ -53,6 +54,13 @@ class TorchQuestion:
 
 TORCH_QUESTIONS = (
     TorchQuestion("gpu_time", lambda recorded: bool(recorded.trace.gpu_tables()), "GPU work", BOTH_ACTIVITIES),
+    TorchQuestion(
+        "kernels",
+        lambda recorded: holds_timed_work(recorded.trace, "kernels"),
+        "kernels that can be counted",
+        f"{BOTH_ACTIVITIES}, stopped before the process exits",
+        lambda recorded: recorded.holds("kernels") or recorded.names("LaunchKernel"),
+    ),
     TorchQuestion(
         "ranges",
         lambda recorded: recorded.names(_STEP),

@@ -9,7 +9,7 @@ import numpy as np
 
 from nsysan.ingest.fingerprint import fingerprint_of
 from nsysan.ingest.reader import Candidate, ReadOptions
-from nsysan.ingest.torch.events import DOMAIN_NAMES, THREAD_COLUMN, Events
+from nsysan.ingest.torch.events import DOMAIN_NAMES, THREAD_COLUMN, WORK, Events
 from nsysan.ingest.torch.header import JOB_KEY, KEYS, Header, read_header
 from nsysan.ingest.torch.json_stream import JsonStream
 from nsysan.ingest.torch.merged import merged, refuse_merged
@@ -19,6 +19,7 @@ from nsysan.ingest.torch.rows import Rows
 from nsysan.ingest.torch.times import LATEST_NS
 from nsysan.model.errors import InputError
 from nsysan.model.tables import (
+    ABSENT,
     CollectiveCalls,
     Copies,
     Int64Array,
@@ -38,11 +39,11 @@ AnyGpuTable = TypeVar("AnyGpuTable", Kernels, Copies, Memsets)
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """When the session begins as the trace counts time, how long it takes, and the one process it is of."""
+    """When the session begins as the trace counts time, how long it takes, and the one process it is of, or ABSENT."""
 
     start_ns: int
     capture_ns: int | None
-    pid: int
+    global_pid: int
 
 
 def read_torch_trace(candidate: Candidate, reader: str, options: ReadOptions) -> Recorded:
@@ -66,20 +67,26 @@ def read_torch_trace(candidate: Candidate, reader: str, options: ReadOptions) ->
         capture_ns=session.capture_ns,
         session_start_utc_ns=header.utc_ns(session.start_ns),
         gpus=header.gpus,
-        cuda_devices=tuple(CudaDevice(session.pid, gpu.gpu_id, gpu.gpu_id, None, gpu.sm_count) for gpu in header.gpus),
+        cuda_devices=tuple(
+            CudaDevice(process_of(session.global_pid), gpu.gpu_id, gpu.gpu_id, None, gpu.sm_count)
+            for gpu in header.gpus
+        ),
         strings=events.names.strings(),
         kernels=_gpu_table(Kernels, events.kernels, session),
         copies=_gpu_table(Copies, events.copies, session),
         memsets=_gpu_table(Memsets, events.memsets, session),
         graph_launches=None,
         nvtx_ranges=_table(NvtxRanges, events.ranges.columns(), session),
-        nvtx_domains={(session.pid << PID_SHIFT, domain): name for domain, name in DOMAIN_NAMES.items()},
+        nvtx_domains={(session.global_pid, domain): name for domain, name in DOMAIN_NAMES.items()},
         unreadable_records=dict(events.unreadable),
         runtime_calls=_table(RuntimeCalls, events.calls.columns(), session),
         collective_calls=_table(CollectiveCalls, events.collectives.columns(), session),
         rank=header.rank,
         world_size=header.world_size,
         process_groups=header.process_groups,
+        unreadable_work={
+            kind: events.unreadable[category] for kind, category in WORK.items() if events.unreadable[category]
+        },
     )
     return Recorded(trace, frozenset(events.other_kinds))
 
@@ -111,27 +118,30 @@ def _read_members(stream: JsonStream, events: Events, shown_name: str) -> Header
 def _session(events: Events) -> _Session:
     tables = (events.kernels, events.copies, events.memsets, events.calls, events.ranges, events.marks)
     starts, ends = (np.concatenate([table.columns()[column] for table in tables]) for column in (0, 1))
-    pid = _host_pid(events)
+    global_pid = _host_process(events)
     if not len(starts):
-        return _Session(0, None, pid)
+        return _Session(0, None, global_pid)
     middle_ns = int(np.partition(starts, len(starts) // 2)[len(starts) // 2])
     sound = (np.abs(starts - middle_ns) <= IMPOSSIBLE_NS) & (np.abs(ends - middle_ns) <= IMPOSSIBLE_NS)
     start_ns = int(starts[sound].min(initial=middle_ns))
-    return _Session(start_ns, int(ends[sound].max(initial=middle_ns)) - start_ns, pid)
+    return _Session(start_ns, int(ends[sound].max(initial=middle_ns)) - start_ns, global_pid)
 
 
-def _host_pid(events: Events) -> int:
-    """The process of most CPU events: the profiler records its own process only, and GPU events do not name it."""
+def _host_process(events: Events) -> int:
+    """The process of most CPU events, else the one labelled as the host's, as a global pid; ABSENT where none is named.
+
+    The profiler records its own process only, and GPU events do not name it.
+    """
     threads = np.concatenate([table.columns()[THREAD_COLUMN] for table in (events.calls, events.ranges)])
     if len(threads):
         processes, counts = np.unique(threads >> PID_SHIFT, return_counts=True)
-        return process_of(int(processes[counts.argmax()]) << PID_SHIFT)
-    return next(iter(events.labelled_pids), 0) & PID_MASK
+        return int(processes[counts.argmax()]) << PID_SHIFT
+    return next(((pid & PID_MASK) << PID_SHIFT for pid in events.labelled_pids), ABSENT)
 
 
 def _gpu_table(record: type[AnyGpuTable], rows: Rows, session: _Session) -> AnyGpuTable | None:
     start_ns, end_ns, *rest = rows.columns()
-    return _table(record, [start_ns, end_ns, np.full(len(start_ns), session.pid << PID_SHIFT), *rest], session)
+    return _table(record, [start_ns, end_ns, np.full(len(start_ns), session.global_pid), *rest], session)
 
 
 def _table(record: type[AnyTimed], columns: list[Int64Array], session: _Session) -> AnyTimed | None:

@@ -13,7 +13,7 @@ const timelineFigures = {
     return unit ? `${this.scaled.format(length / unit[0])}\u00a0${unit[1]}` : `${this.whole.format(length)}\u00a0ns`;
   },
 
-  // A moment of the session as the viewer of its profiler writes it.
+  // A moment of the session as profilers' own viewers write it.
   moment(time, decimals = 9) {
     const rounded = Math.round(time);
     const seconds = Math.floor(rounded / 1e9);

@@ -49,7 +49,7 @@ class TimelineModel {
     const pids = new Set(gpu.streams.map(({ pid }) => pid));
     const number = stream.stream_id ?? "not recorded";
     const row = new TimelineLaneRow({
-      label: pids.size > 1 ? `${stream.pid}/${number}` : `stream ${number}`,
+      label: pids.size > 1 ? `${stream.pid ?? "?"}/${number}` : `stream ${number}`,
       lane: new TimelineLane(stream.lane, fills.length, gpu.shift),
       fills,
       idleColumns: [],

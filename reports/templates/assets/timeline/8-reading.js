@@ -33,7 +33,7 @@ class TimelineReading {
     }
   }
 
-  // The note at a point: what is there, when it begins as the viewer of its profiler shows it, and how long it lasts.
+  // The note at a point: what is there, when it begins as profilers' own viewers show it, and how long it lasts.
   show(x, y, thing) {
     this.note.hidden = !thing;
     if (!thing) return;

@@ -1,0 +1,47 @@
+"""What a report says twice: records that repeat each other, and names with several texts. Both are used, and said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from nsysan.model.run import Note
+from nsysan.model.tables import GpuActivities, Int64Array
+from nsysan.model.text import display_text
+from nsysan.model.trace import Trace
+from nsysan.model.units import counted, format_count
+
+REPEATED_FROM_FRAC = 0.01
+"""From this share on repeated rows are no accident of the recording, and counts and totals are off by them."""
+
+
+def doubt_notes(trace: Trace) -> Iterator[Note]:
+    """A note for each kind of GPU record that repeats itself, and one for names that are ambiguous."""
+    where = f"in {display_text(trace.name)}"
+    for name, table in trace.gpu_tables().items():
+        repeated = repeated_count(table)
+        if repeated and repeated >= REPEATED_FROM_FRAC * len(table):
+            kind = name.replace("_", " ")
+            rows = f"{format_count(repeated)} of {format_count(len(table))} records of {kind} {where}"
+            what = "equal an earlier one in every value; counts and totals include them, shares of the window do not"
+            yield Note("repeated_records", f"{rows} {what}.")
+    if trace.ambiguous_name_count:
+        ids = counted(trace.ambiguous_name_count, "name id")
+        yield Note("ambiguous_names", f"{ids} {where} with several texts: the first of each is used.")
+
+
+def repeated_count(table: GpuActivities) -> int:
+    """How many rows equal an earlier one in all columns."""
+    if not len(table):
+        return 0
+    order = np.argsort(table.start_ns, kind="stable")
+    follows = np.diff(table.start_ns[order]) == 0
+    # few records begin in the same nanosecond, and only those are compared
+    together = order[np.append(follows, False) | np.append(False, follows)]
+    columns: list[Int64Array] = [column[together] for column in table.columns().values()]
+    ordered = np.lexsort(columns)
+    equal = np.ones(len(together[1:]), np.bool_)
+    for column in columns:
+        equal &= column[ordered][1:] == column[ordered][:-1]
+    return int(equal.sum())

@@ -1,0 +1,86 @@
+"""GPU work that must have been there and cannot be counted: time that looks idle may have been busy with it.
+
+A record cannot be counted where its row cannot be read or its times cannot be. A kernel was never recorded where a
+process launched kernels and no record answers any launch. A process that launched graphs is left out of this: what it
+launched may have been captured into them, and never have run by itself.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from nsysan.attribution.activities import FAULTS, faults_of
+from nsysan.attribution.cuda_calls import CallKind, call_kinds
+from nsysan.attribution.job import Job
+from nsysan.model.missing_records import MissingRecords
+from nsysan.model.tables import ABSENT, BoolArray, GpuActivities, Int64Array
+from nsysan.model.trace import GPU_TABLES, PROCESS_BITS, Trace
+
+_KERNEL_LAUNCH = re.compile(r"cu(da)?Launch(?!HostFunc)")
+_NO_CORRELATION = (ABSENT, 0)
+_NO_DAMAGE = (0, FAULTS.index("before_capture") + 1)
+"""What ended before the capture began is rightly left out of it."""
+
+
+def missing_records(job: Job) -> dict[str, MissingRecords]:
+    """By table of the trace the records that are missing of the job's devices; kinds that miss none are left out.
+
+    In a job without GPU work all processes count.
+    """
+    found = {}
+    for kind in GPU_TABLES:
+        counts = [_count(job, report, kind) for report in _reports(job)]
+        missing_count = sum(missing for missing, _ in counts)
+        if missing_count:
+            found[kind] = MissingRecords(missing_count, sum(usable for _, usable in counts))
+    return found
+
+
+def _reports(job: Job) -> list[int]:
+    return sorted({device.report for device in job.devices}) if job.gpus else list(range(len(job.traces)))
+
+
+def _count(job: Job, report: int, kind: str) -> tuple[int, int]:
+    """How many records of this kind are missing in the report, and how many can be used."""
+    trace = job.traces[report]
+    table = trace.gpu_tables().get(kind)
+    damaged_count, usable_count = (0, 0) if table is None else _damaged_and_usable(job, report, table)
+    missing_count = damaged_count + trace.unreadable_work.get(kind, 0)
+    if kind == "kernels":
+        # the launches of rows that cannot be read are unanswered as well
+        missing_count = max(missing_count, _unanswered_launch_count(job, report))
+    return missing_count, usable_count
+
+
+def _damaged_and_usable(job: Job, report: int, table: GpuActivities) -> tuple[int, int]:
+    concerns = np.full(len(table), not job.gpus)
+    for device in job.devices:
+        if device.report == report:
+            concerns |= (table.global_pid == device.global_pid) & (table.device_id == device.device_id)
+    faults = faults_of(table.start_ns, table.end_ns)[concerns]
+    return int((~np.isin(faults, _NO_DAMAGE)).sum()), int((faults == 0).sum())
+
+
+def _unanswered_launch_count(job: Job, report: int) -> int:
+    """Launches of kernels by processes that have no record of a kernel, each counted once."""
+    trace = job.traces[report]
+    calls = trace.runtime_calls
+    if calls is None:
+        return 0
+    processes = calls.global_tid & PROCESS_BITS
+    of_graphs = processes[call_kinds(trace) == int(CallKind.GRAPH_LAUNCH)]
+    answered = [table.global_pid for table in (trace.kernels, trace.graph_launches) if table is not None]
+    counts = _is_kernel_launch(trace, calls.name_id) & ~np.isin(processes, np.concatenate([of_graphs, *answered]))
+    if job.gpus:
+        counts &= np.isin(processes, [device.global_pid for device in job.devices if device.report == report])
+    launches = np.stack((processes, calls.correlation_id), axis=1)[counts]
+    # a call of the runtime makes one of the driver under the same correlation id; one without an id stands for itself
+    known = launches[~np.isin(launches[:, 1], _NO_CORRELATION)]
+    return len(np.unique(known, axis=0)) + len(launches) - len(known)
+
+
+def _is_kernel_launch(trace: Trace, name_ids: Int64Array) -> BoolArray:
+    used = np.unique(name_ids).tolist()
+    return np.isin(name_ids, [name_id for name_id in used if _KERNEL_LAUNCH.match(trace.text(name_id))])
