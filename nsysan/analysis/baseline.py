@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.registry import Analysis
+from nsysan.analysis.steps import Steps
 from nsysan.attribution.job import Job
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import format_fraction
@@ -37,35 +38,58 @@ class Baseline:
     baseline: BaselineFigures
 
 
+_NOT_YET = {
+    "tokens_per_s": "needs the tokens of a step, which this version of nsysan is not told yet",
+    "mfu": "needs a model configuration, which this version of nsysan does not read yet",
+    "communication_wait_frac": "needs collectives matched over ranks, which this version of nsysan does not do yet",
+    "peak_memory_bytes": "needs memory events, which this version of nsysan does not read yet",
+}
+
+
 def compute_baseline(_job: Job, results: ResultSet) -> Baseline | Skipped:
     """The figures that the other results give; skipped where no GPU work was recorded."""
     gpu_time = results.get(GpuTime)
     if isinstance(gpu_time, Skipped):
         return Skipped(Baseline.id, gpu_time.reason, gpu_time.recapture)
-    no_steps = "needs training steps, which this version of nsysan does not find yet"
-    unknown = {
-        "tokens_per_s": no_steps,
-        "mfu": f"{no_steps}, and a model configuration",
-        "communication_wait_frac": "needs collectives matched over ranks, which this version of nsysan does not do yet",
-        "data_wait_ns_per_step": no_steps,
-        "peak_memory_bytes": "needs memory events, which this version of nsysan does not read yet",
-    }
-    busy_frac: float | None = gpu_time.job.compute_busy_frac.mean_frac
+    found = {"compute_busy_frac": _compute_busy(gpu_time), "data_wait_ns_per_step": _data_wait(results)}
+    values = {key: None if isinstance(value, str) else value for key, value in found.items()}
+    reasons = {key: value for key, value in found.items() if isinstance(value, str)}
+    figures = BaselineFigures(
+        tokens_per_s=None,
+        mfu=None,
+        communication_wait_frac=None,
+        peak_memory_bytes=None,
+        unknown={**_NOT_YET, **reasons},
+        **values,
+    )
+    return Baseline(figures)
+
+
+ANALYSIS = Analysis(Baseline, compute_baseline, needs=(GpuTime, Steps))
+
+
+def _compute_busy(gpu_time: GpuTime) -> float | str:
+    """The share of the window in which compute kernels run, mean over the GPUs; or why it is unknown."""
+    if missing := gpu_time.job.missing_kernels:
+        return f"{missing.described('kernel')}; the finding about them says what to do"
+    if gpu_time.job.unseen_graph_launch_count:
+        return "CUDA graphs ran that left no record; record with --cuda-graph-trace=node"
     graph_frac = gpu_time.job.time.opaque_graph.mean_frac
     if graph_frac >= OPAQUE_FROM_FRAC:
-        busy_frac = None
-        unknown["compute_busy_frac"] = (
+        return (
             f"{format_fraction(graph_frac)} of the window passes inside CUDA graphs whose kernels were not recorded; "
             "record with --cuda-graph-trace=node"
         )
-    if gpu_time.job.unseen_graph_launch_count:
-        busy_frac = None
-        unknown["compute_busy_frac"] = "CUDA graphs ran that left no record; record with --cuda-graph-trace=node"
-    if missing := gpu_time.job.missing_kernels:
-        busy_frac = None
-        unknown["compute_busy_frac"] = f"{missing.described('kernel')}; the finding about them says what to do"
-    nothing = dict.fromkeys(key for key in unknown if key != "compute_busy_frac")
-    return Baseline(BaselineFigures(compute_busy_frac=busy_frac, unknown=unknown, **nothing))
+    return gpu_time.job.compute_busy_frac.mean_frac
 
 
-ANALYSIS = Analysis(Baseline, compute_baseline, needs=(GpuTime,))
+def _data_wait(results: ResultSet) -> float | str:
+    """Idle time by data loading in the mean steady step, in ns, mean over the devices; or why it is unknown."""
+    steps = results.get(Steps)
+    if isinstance(steps, Skipped):
+        return f"needs training steps: {steps.reason}"
+    steady = [device for device in steps.steps.devices if device.count]
+    if not steady:
+        return "needs training steps that are neither warm-up nor disturbed by the profiler"
+    waits_ns = [device.idle_causes.data_loading_ns for device in steady if device.idle_causes is not None]
+    return sum(waits_ns) / len(waits_ns) if waits_ns else "needs CUDA calls, and none were recorded"

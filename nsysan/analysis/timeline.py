@@ -23,6 +23,7 @@ from nsysan.analysis.lanes.ranges import THREADS_PER_GPU, RangeRoom, ThreadRange
 from nsysan.analysis.lanes.streams import STREAM_LIMIT, StreamLane, streams_of
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.clocks import Clock, clocks_of
+from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.job import Gpu, Job
 from nsysan.model.partition import PartTimes
 from nsysan.model.results import ResultSet, Skipped
@@ -112,7 +113,11 @@ def compute_timeline(job: Job, results: ResultSet) -> Timeline | Skipped:
     names = NameTable(NAME_BYTES)
     room = _Room(job, clocks, names, len(shown))
     lanes = tuple(room.lanes_of(gpu, _places_on(gpu.id, gaps, places)) for gpu in shown)
-    over_all = lane_over(occupancies, even_edges(start_ns, end_ns, ALL_GPUS_PIECES)) if len(judged) > 1 else None
+    over_all = None
+    if len(judged) > 1:
+        over_all = lane_over(
+            occupancies, _idle_on_axis(job, judged, clocks), even_edges(start_ns, end_ns, ALL_GPUS_PIECES)
+        )
     stretches = tuple(_stretches(occupancies, even_edges(start_ns, end_ns, STRETCH_COUNT)))
     return Timeline(
         TimelineLanes(start_ns, end_ns, len(judged), COLUMNS, stretches, over_all, lanes, places, names.names)
@@ -134,7 +139,9 @@ class _Room:
     def lanes_of(self, gpu: Gpu, places_ns: Sequence[tuple[int, int]]) -> GpuLanes:
         """The lanes of one GPU, exact around the places while they fit."""
         excerpt = excerpt_around(gpu.activities, gpu.window_ns, places_ns, ACTIVITIES // self.gpu_count)
-        lane = lane_of(gpu.occupancy, excerpt.spans, min(LANE_PIECES, GPU_PIECES // self.gpu_count))
+        idle = self.job.idle.of_gpu(gpu)
+        pieces = None if idle is None else idle.pieces
+        lane = lane_of(gpu.occupancy, excerpt.spans, min(LANE_PIECES, GPU_PIECES // self.gpu_count), pieces)
         stream_pieces = min(LANE_PIECES, STREAM_PIECES // (self.gpu_count * STREAM_LIMIT))
         streams, omitted = streams_of(self.job, gpu, excerpt, self.names, stream_pieces)
         ranges = RangeRoom(RANGES // (self.gpu_count * THREADS_PER_GPU), self.names, excerpt.spans)
@@ -155,6 +162,14 @@ def _shift_ns(gpu: Gpu, clocks: Sequence[Clock]) -> int:
 
 def _on_axis(gpu: Gpu, clocks: Sequence[Clock]) -> Occupancy:
     return Occupancy(gpu.occupancy.bounds_ns + _shift_ns(gpu, clocks), gpu.occupancy.states)
+
+
+def _idle_on_axis(job: Job, gpus: Sequence[Gpu], clocks: Sequence[Clock]) -> Iterator[IdlePieces]:
+    """The idle time by cause of each GPU for which it is known."""
+    for gpu in gpus:
+        idle = job.idle.of_gpu(gpu)
+        if idle is not None:
+            yield idle.pieces.shifted(_shift_ns(gpu, clocks))
 
 
 def _found(results: ResultSet) -> tuple[Sequence[Gap], Sequence[KernelRow]]:

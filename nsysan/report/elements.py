@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 
@@ -33,6 +33,30 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of a column: begin and width in percent of the chart, top and height in pixels, the class of its fill."""
+
+    x: str
+    width: str
+    y: str
+    height: str
+    fill: str
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChart:
+    """Columns side by side that stand on a line, of ``height`` pixels at most; ``label`` says the same in words.
+
+    ``line_y`` is where a line across them lies, in pixels from the top; None where there is none.
+    """
+
+    blocks: tuple[Block, ...]
+    height: str
+    line_y: str | None
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """A mark on the axis below a bar: its place in percent, its label, and the SVG anchor of that."""
 
@@ -43,7 +67,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A stretch of a GPU's time that the timeline shows, on the clock of its report; ``kind`` is gap or kernel."""
+    """A stretch of a GPU's time in the timeline, on the clock of its report; ``kind`` is gap, kernel or step."""
 
     kind: str
     gpu: str
@@ -56,7 +80,7 @@ class Cell:
     """One cell: its text, a smaller ``note`` below it, the ``value`` it sorts by, a swatch of ``fill``, or a bar.
 
     ``style`` is one of the classes ``name`` (a name out of the trace), ``code``, ``faint`` and ``strong``. The text of
-    a cell with a ``place`` leads there.
+    a cell with a ``place`` leads there. ``depth`` sets a name in, by how many others it is inside of.
     """
 
     text: str
@@ -66,6 +90,7 @@ class Cell:
     fill: str | None = None
     bar: Bar | None = None
     place: Place | None = None
+    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +111,8 @@ class Column:
 class Table:
     """A table whose rows begin with their header. ``note`` stands below it, ``source`` is the key of its figures.
 
-    Tables of several rows can be sorted, those with ``search`` (what the field's placeholder suggests) searched too.
+    Tables of several rows can be sorted unless their order says something (``is_ordered``), those with ``search`` (what
+    the field's placeholder suggests) searched too.
     """
 
     id: str
@@ -97,6 +123,7 @@ class Table:
     note: str | None = None
     search: str | None = None
     source: str | None = None
+    is_ordered: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a row that has not one cell a column."""
@@ -119,6 +146,20 @@ def stacked_bar(shares: Iterable[tuple[str, float]], label: str | None = None) -
 def single_bar(fill: str, share: float) -> Bar:
     """A bar of one colour; its figure stands beside it."""
     return stacked_bar([(fill, share)])
+
+
+def column_of(shares: Iterable[tuple[str, float]], x: str, width: str, height: int) -> Iterator[Block]:
+    """The blocks of one column from the bottom up, from pairs of fill and share of ``height`` pixels."""
+    top = float(height)
+    for fill, share in shares:
+        if share > 0:
+            top -= share * height
+            yield Block(x, width, pixels(top), pixels(share * height), fill)
+
+
+def pixels(length: float) -> str:
+    """A length in pixels as SVG takes it: ``12.5``."""
+    return f"{length:.2f}".rstrip("0").rstrip(".")
 
 
 def percent(share: float) -> str:

@@ -18,10 +18,11 @@ from nsysan.report.terms import TERMS
 SHOWN_DEVICE_COUNT = 32
 
 _NO_WINDOW = "no window"
-_PARTITION_COLUMNS = (
+PARTITION_COLUMNS = (
     *(Column(spelled(part), part_term(part), numeric=True, unit="ns") for part in Part),
     Column("window", TERMS["window"], numeric=True, unit="ns"),
 )
+"""A column a part, and the window they add up to: the heads of ``time_cells``."""
 
 
 def gpu_bars(gpus: Sequence[GpuTimes]) -> Table:
@@ -46,8 +47,8 @@ def partition_table(gpu_time: GpuTime, gpus: Sequence[GpuTimes]) -> Table:
     return Table(
         id="partition",
         caption="Time of each part in ms, exact: the parts of a row add up to its window. Below, its share.",
-        columns=(Column("GPU"), *_PARTITION_COLUMNS),
-        rows=tuple((Cell(gpu.id, gpu.name if named else None), *_time_cells(gpu.time)) for gpu in gpus),
+        columns=(Column("GPU"), *PARTITION_COLUMNS),
+        rows=tuple((Cell(gpu.id, gpu.name if named else None), *time_cells(gpu.time)) for gpu in gpus),
         footers=_partition_footers(gpu_time) if len(gpu_time.gpus) > 1 else (),
         source="gpus[].time and job.time",
     )
@@ -92,6 +93,14 @@ def exact_ms(duration_ns: int) -> str:
     return f"{duration_ns // NS_PER_MS:,}.{duration_ns % NS_PER_MS:06d}"
 
 
+def time_cells(time: PartTimes) -> tuple[Cell, ...]:
+    """A cell a part with its exact time and its share below, then the window."""
+    if not time.window_ns:
+        return (*(Cell("") for _ in Part), Cell(exact_ms(0), _NO_WINDOW, value=0))
+    parts = (_part_cell(time.of(part), time.window_ns) for part in Part)
+    return (*parts, Cell(exact_ms(time.window_ns), "100.0 %", value=time.window_ns))
+
+
 def _bar_row(gpu: GpuTimes) -> tuple[Cell, ...]:
     shares = [(part, part_share(gpu.time, part)) for part in Part]
     return (
@@ -100,14 +109,6 @@ def _bar_row(gpu: GpuTimes) -> tuple[Cell, ...]:
         cells.fraction(gpu.compute_busy_frac, _NO_WINDOW),
         cells.fraction(part_share(gpu.time, Part.IDLE), _NO_WINDOW),
     )
-
-
-def _time_cells(time: PartTimes) -> tuple[Cell, ...]:
-    """A cell a part with its exact time and its share below, then the window."""
-    if not time.window_ns:
-        return (*(Cell("") for _ in Part), Cell(exact_ms(0), _NO_WINDOW, value=0))
-    parts = (_part_cell(time.of(part), time.window_ns) for part in Part)
-    return (*parts, Cell(exact_ms(time.window_ns), "100.0 %", value=time.window_ns))
 
 
 def _part_cell(part_ns: int, window_ns: int) -> Cell:
@@ -181,8 +182,8 @@ def _device_partition_table(devices: Sequence[DeviceTimes]) -> Table:
     return Table(
         id="device-partition",
         caption="Time of each part in ms as each process alone would see it. Processes that share a GPU fill its gaps.",
-        columns=(Column("Device", TERMS["device"]), *_PARTITION_COLUMNS),
-        rows=tuple((Cell(device.id, device.gpu), *_time_cells(device.time)) for device in devices),
+        columns=(Column("Device", TERMS["device"]), *PARTITION_COLUMNS),
+        rows=tuple((Cell(device.id, device.gpu), *time_cells(device.time)) for device in devices),
         source="devices[].time",
     )
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nsysan.analysis.gpu_time import GpuTime, GpuTimes, Spread
+from nsysan.analysis.steps import Steps
+from nsysan.model.idle import Cause
 from nsysan.model.partition import Part, PartTimes
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_duration, format_fraction
+from nsysan.report.causes import awaited, cause_shares
 from nsysan.report.partition import COMPUTE_PARTS, OTHER_PARTS, job_share
 from nsysan.report.prose import Phrase, Sentence, capitalized, ended, listed, paired, spelled
+from nsysan.report.steps import distribution, slowest_device
 
 _END = Phrase(".")
 
@@ -38,6 +42,19 @@ def state_verdict(run: Run) -> Verdict:
         lost = f"no usable record is left of {counted(missing.count, 'kernel')}"
         return Verdict(f"What the GPUs computed is not known: {lost}", why, ())
     return Verdict(_time_sentence(gpu_time), why, _details(gpu_time))
+
+
+def state_step(run: Run) -> Sentence | None:
+    """How long a step takes and how the steps are spread; None where no step is steady."""
+    found = run.results.get(Steps)
+    if isinstance(found, Skipped):
+        return None
+    device = slowest_device(found.steps)
+    if device.median_ns is None:
+        return None
+    told = "" if device.source.value == "nvtx" else ", as far as the period of the kernels tells"
+    takes = Phrase(format_duration(device.median_ns), "steps")
+    return (Phrase("The median step takes "), takes, Phrase(f"{told}; {distribution(device)}."))
 
 
 def subject_of(run: Run) -> str:
@@ -70,14 +87,30 @@ def _unknown(skipped: Skipped) -> str:
 
 
 def _time_sentence(gpu_time: GpuTime) -> str:
-    """What the GPUs did, computing first; a description, for without steps there is no verdict."""
+    """What the GPUs did, computing first, and what they waited for: a description, for nothing is weighed."""
     part, share = _largest_other_part(gpu_time)
     gpus = "The GPU" if len(gpu_time.gpus) == 1 else f"The {counted(len(gpu_time.gpus), 'GPU')}"
     unseen = _has_unseen_work(gpu_time)
     least = "at least " if gpu_time.job.time.opaque_graph.worst_frac or unseen else ""
     most = "at most " if part is Part.IDLE and unseen else ""
     busy = f"{gpus} computed for {least}{format_fraction(gpu_time.job.compute_busy_frac.mean_frac)} of the window"
-    return f"{busy}; {_name_of(part)} took {most}{format_fraction(share.mean_frac)}" if share.worst_frac else busy
+    if not share.worst_frac:
+        return busy
+    waited = _largest_cause(gpu_time) if part is Part.IDLE else None
+    if waited is None:
+        return f"{busy}; {_name_of(part)} took {most}{format_fraction(share.mean_frac)}"
+    cause, cause_share = waited
+    they = "it" if len(gpu_time.gpus) == 1 else "they"
+    return f"{busy}; {they} waited for {awaited(cause)} for {most}{format_fraction(cause_share)}"
+
+
+def _largest_cause(gpu_time: GpuTime) -> tuple[Cause, float] | None:
+    """What the GPUs waited for longest and its share of the window; None where it is unknown for any of them."""
+    shares = cause_shares(gpu_time)
+    if not shares or any(gpu.idle_causes is None for gpu in gpu_time.gpus):
+        return None
+    cause = max(shares, key=lambda cause: shares[cause])
+    return None if cause is Cause.UNKNOWN else (cause, shares[cause])
 
 
 def _has_unseen_work(gpu_time: GpuTime) -> bool:

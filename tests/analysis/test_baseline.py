@@ -28,3 +28,29 @@ def test_inside_graphs_recorded_whole_it_is_unknown_not_zero(tmp_path: Path) -> 
         "95.0 % of the window passes inside CUDA graphs whose kernels were not recorded; "
         "record with --cuda-graph-trace=node"
     )
+
+
+def test_the_data_wait_is_the_mean_over_steady_steps_and_devices(tmp_path: Path) -> None:
+    # each device works in the second half of steps of 10 ms, and loads for 4 or 2 ms of the first
+    export = Export()
+    for pid, loading_ns in ((100, 4_000_000), (200, 2_000_000)):
+        for place in range(4):
+            begin_ns = place * 10_000_000
+            export.nvtx(begin_ns, begin_ns + 10_000_000, f"step {place}", pid=pid)
+            export.nvtx(begin_ns, begin_ns + loading_ns, "DataLoader.next", pid=pid)
+            export.call(begin_ns + 4_995_000, begin_ns + 4_996_000, "cudaLaunchKernel", pid=pid, correlation=place + 1)
+            export.kernel(begin_ns + 5_000_000, begin_ns + 10_000_000, "k", pid=pid, correlation=place + 1)
+
+    figures = result_of(analyze_exports(tmp_path, export), Baseline).baseline
+
+    assert figures.data_wait_ns_per_step == 3_000_000
+    assert "data_wait_ns_per_step" not in figures.unknown
+
+
+def test_without_steps_the_data_wait_is_unknown_and_it_is_said_why(tmp_path: Path) -> None:
+    figures = result_of(analyze_exports(tmp_path, Export().kernel(0, 60, "k")), Baseline).baseline
+
+    assert figures.unknown["data_wait_ns_per_step"] == (
+        "needs training steps: no range numbers iterations, and the kernels show no period that holds one optimizer "
+        "burst"
+    )

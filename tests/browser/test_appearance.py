@@ -31,7 +31,7 @@ pytestmark = pytest.mark.browser
 REFERENCES = Path(__file__).with_name("references")
 WIDTHS = [1280, 768, 375]
 THEMES: list[Literal["light", "dark"]] = ["light", "dark"]
-SECTIONS = ["verdict", "time", "timeline"]
+SECTIONS = ["verdict", "time", "causes", "steps", "timeline"]
 PICTURES = Path(__file__).with_name("pictures.js")
 MOST_ROWS = 20
 """So much taller or lower a page may be, in pixels of the reference."""

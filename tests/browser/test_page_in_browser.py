@@ -201,6 +201,7 @@ def test_the_keyboard_reaches_the_skip_link_first_and_focus_can_be_seen(open_pag
 def test_tab_reaches_every_table_and_control_and_none_is_covered_then(open_page: OpenPage, width: int) -> None:
     page = open_page(full_run(), width=width).page
     page.emulate_media(reduced_motion="reduce")
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     reached: list[str] = []
     covered: list[str] = []
     page.keyboard.press("Tab")

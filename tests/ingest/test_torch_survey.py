@@ -128,9 +128,10 @@ def test_nothing_told_of_a_pytorch_trace_speaks_of_another_profiler(tmp_path: Pa
     run = analyze([path], AnalyzeOptions())
     page, text = (renderers()[name].render(run) for name in ("html", "text"))
     busy = written(tmp_path, kernel(5, 1), kernel(9, 1))
-    look_next = renderers()["text"].render(analyze([busy], AnalyzeOptions()))
+    busy_run = analyze([busy], AnalyzeOptions())
+    look_next, busy_page = (renderers()[name].render(busy_run) for name in ("text", "html"))
 
-    for told in (info, page, text, look_next):
+    for told in (info, page, text, look_next, busy_page):
         assert not {word for word in ("nsys profile", "Nsight", "NVTX") if word in told}
     for told in (info, page, text):
         assert "ProfilerActivity.CUDA]" in told

@@ -9,6 +9,7 @@ import numpy as np
 
 from nsysan.analysis.baseline import Baseline, BaselineFigures
 from nsysan.analysis.copy_summary import CopyRow, CopySummary
+from nsysan.analysis.gap_story import GapCall, GapSpan, GapStory
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime, GpuTimes, JobTimes, PartSpreads, Spread
 from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
 from nsysan.analysis.kernel_summary import KernelClassRow, KernelRow, KernelSummary, OmittedKernels
@@ -16,8 +17,14 @@ from nsysan.analysis.lanes.lane import COLUMNS, Lane, pack_lane
 from nsysan.analysis.lanes.places import KernelPlace
 from nsysan.analysis.lanes.ranges import ThreadRanges
 from nsysan.analysis.lanes.streams import StreamLane
+from nsysan.analysis.lanes.waits import CAUSES_LAST_FIRST
+from nsysan.analysis.ranges import RangeKind, RangeNode, Ranges, RangeTimesOfName
+from nsysan.analysis.steps import ExcludedSteps, Step, Steps, StepsOfDevice, StepTable
 from nsysan.analysis.timeline import GpuLanes, Stretch, Timeline, TimelineLanes
+from nsysan.attribution.steps.exclusion import Exclusion
+from nsysan.attribution.steps.job_steps import StepSource
 from nsysan.model.findings import ClassVerdict, Diagnosis, Evidence, Finding, Headline
+from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.kernels import Collective, KernelClass
 from nsysan.model.packing import pack
 from nsysan.model.partition import Part, PartTimes
@@ -25,7 +32,16 @@ from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, Provenance, ReportInfo, Run
 from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
 
-RESULT_TYPES: tuple[type[Result], ...] = (GpuTime, IdleGaps, KernelSummary, CopySummary, Baseline, Timeline)
+RESULT_TYPES: tuple[type[Result], ...] = (
+    GpuTime,
+    Steps,
+    IdleGaps,
+    Ranges,
+    KernelSummary,
+    CopySummary,
+    Baseline,
+    Timeline,
+)
 WHY = "this run holds no steps, so the window may include start-up"
 
 # 600 + 100 + 0 + 0 + 150 + 50 + 100 = 1,000 ms, and 500 + 100 + 0 + 0 + 100 + 50 + 250 = 1,000 ms
@@ -33,7 +49,14 @@ FIRST_TIME = PartTimes(600_000_000, 100_000_000, 0, 0, 150_000_000, 50_000_000, 
 SECOND_TIME = PartTimes(500_000_000, 100_000_000, 0, 0, 100_000_000, 50_000_000, 250_000_000)
 
 
-def gpu(gpu_id: str, time: PartTimes, *, devices: tuple[str, ...] | None = None) -> GpuTimes:
+def causes_of(**times_ms: int) -> IdleCauses:
+    """Idle time of so many ms a cause."""
+    return IdleCauses.of_times({Cause(name): time_ms * 1_000_000 for name, time_ms in times_ms.items()})
+
+
+def gpu(
+    gpu_id: str, time: PartTimes, *, devices: tuple[str, ...] | None = None, causes: IdleCauses | None = None
+) -> GpuTimes:
     """A GPU with this partition from 2 s on, one device unless told, and whatever follows from the parts."""
     window_ns = time.window_ns
     hidden, exposed = time.overlapped_ns, time.exposed_communication_ns
@@ -52,6 +75,7 @@ def gpu(gpu_id: str, time: PartTimes, *, devices: tuple[str, ...] | None = None)
         work_ns=window_ns,
         idle_gap_count=3,
         longest_idle_gap_ns=time.idle_ns // 2,
+        idle_causes=causes,
     )
 
 
@@ -99,13 +123,41 @@ def _spread(gpus: Sequence[GpuTimes], shares: Sequence[float], *, low: bool = Fa
     return Spread(mean, worst, gpus[shares.index(worst)].id, max(shares) - min(shares))
 
 
+# the causes of 100 and of 250 ms
+FIRST_CAUSES = causes_of(data_loading=60, launch_starved=30, handover=10)
+SECOND_CAUSES = causes_of(data_loading=200, launch_starved=50)
 TWO_GPUS = gpu_time((gpu("gpu0", FIRST_TIME), gpu("gpu1", SECOND_TIME)))
+EXPLAINED_GPUS = gpu_time(
+    (gpu("gpu0", FIRST_TIME, causes=FIRST_CAUSES), gpu("gpu1", SECOND_TIME, causes=SECOND_CAUSES))
+)
 ONE_GPU = gpu_time((gpu("gpu0", FIRST_TIME),))
+
+STORY = GapStory(
+    sentence="100.000 ms went to data loading in next(loader) of thread 101; then ncclDevKernel_AllReduce ran.",
+    call=GapCall("cudaLaunchKernel", 2_248_000_000, 2_249_000_000, 101),
+    spans=(
+        GapSpan(2_125_000_000, 2_225_000_000, Cause.DATA_LOADING, 101, "next(loader)"),
+        GapSpan(2_225_000_000, 2_250_000_000, Cause.LAUNCH_STARVED, None, None),
+    ),
+    ranges=("step 1", "forward"),
+    marks=("epoch ends",),
+    ran_before=("sgemm",),
+    ran_after=("ncclDevKernel_AllReduce", "sgemm"),
+)
 
 # 2 gaps of 25 ms on gpu0 and 1 of 50 ms; on gpu1 2 of 125 ms: 100 and 250 ms
 GAPS = IdleGaps(
     gaps=(
-        Gap("gpu1", 2_125_000_000, 2_250_000_000, 125_000_000, "sgemm", "ncclDevKernel_AllReduce"),
+        Gap(
+            "gpu1",
+            2_125_000_000,
+            2_250_000_000,
+            125_000_000,
+            "sgemm",
+            "ncclDevKernel_AllReduce",
+            {"data_loading_ns": 100_000_000, "launch_starved_ns": 25_000_000},
+            STORY,
+        ),
         Gap("gpu1", 2_500_000_000, 2_625_000_000, 125_000_000, "[memset]", "sgemm"),
         Gap("gpu0", 2_100_000_000, 2_150_000_000, 50_000_000, None, "sgemm"),
         Gap("gpu0", 2_300_000_000, 2_325_000_000, 25_000_000, "sgemm", "[memory copy]"),
@@ -157,14 +209,59 @@ COPIES = CopySummary(
 )  # fmt: skip
 
 MS = 1_000_000
+
+
+def step(number: int, duration_ms: int, idle_ms: int, *, excluded: Exclusion | None = None) -> Step:
+    """A step that computes but for idle time of which 2 ms are handover and the rest waits for data."""
+    start_ns = 2_000_000_000 + number * 100 * MS
+    time = PartTimes((duration_ms - idle_ms) * MS, 0, 0, 0, 0, 0, idle_ms * MS)
+    causes = {"data_loading_ns": (idle_ms - 2) * MS, "handover_ns": 2 * MS}
+    return Step(f"step {number}", start_ns, start_ns + duration_ms * MS, duration_ms * MS, time, causes, excluded)
+
+
+# of the steps that count two of four are slow ones, which come every second time
+STEPS_OF_FIRST = StepsOfDevice(
+    id="gpu0/p100",
+    source=StepSource.NVTX,
+    step_count=5,
+    count=4,
+    lead_ns=3 * MS,
+    open_ns=4 * MS,
+    median_ns=70.0 * MS,
+    mean_ns=70.0 * MS,
+    p90_ns=100 * MS,
+    max_ns=100 * MS,
+    slow_count=2,
+    slow_every=2,
+    trend_frac=None,
+    time=PartTimes(42 * MS, 0, 0, 0, 0, 0, 28 * MS),
+    idle_causes=causes_of(data_loading=26, handover=2),
+    list=(
+        step(0, 80, 10, excluded=Exclusion.WARM_UP),
+        step(1, 40, 16),
+        step(2, 100, 40),
+        step(3, 40, 16),
+        step(4, 100, 40),
+    ),
+)
+STEPS = Steps(
+    StepTable(
+        source=StepSource.NVTX,
+        marker="step *",
+        excluded=(ExcludedSteps("gpu0/p100", Exclusion.WARM_UP, 1),),
+        devices=(STEPS_OF_FIRST,),
+    )
+)
 WINDOW_START_NS = 2_000_000_000
 
 
 def lane(*pieces: tuple[int, dict[str, int]], gpu_count: int = 1) -> Lane:
-    """A lane from 2 s on, of pieces of so many ms that hold so many ms of these parts."""
+    """A lane from 2 s on, of pieces of so many ms that hold so many ms of these parts and causes."""
     edges_ns = WINDOW_START_NS + np.cumsum([0, *(length for length, _ in pieces)]) * MS
     times_ns = np.array([[shares.get(part.value, 0) for part in Part] for _, shares in pieces]) * MS
-    return pack_lane(edges_ns, times_ns, gpu_count)
+    causes_ns = np.array([[shares.get(cause.value, 0) for cause in CAUSES_LAST_FIRST] for _, shares in pieces]) * MS
+    times_ns[:, list(Part).index(Part.IDLE)] += causes_ns.sum(axis=1)
+    return pack_lane(edges_ns, times_ns, gpu_count, causes_ns)
 
 
 def whole(*pieces: tuple[int, str]) -> Lane:
@@ -231,6 +328,25 @@ TIMELINE = Timeline(
     )
 )
 
+RANGES = Ranges(
+    ranges=(
+        RangeTimesOfName("step *", None, RangeKind.PUSH_POP, 5, 1, 0, 500 * MS, 100 * MS, 900 * MS, 0, 0, 5 * MS),
+        RangeTimesOfName(
+            "forward", "model", RangeKind.PUSH_POP, 5, 0, 0, 400 * MS, 400 * MS, 900 * MS, 900 * MS, 0, 20 * MS
+        ),
+        RangeTimesOfName("request *", None, RangeKind.START_END, 9, 0, 0, 300 * MS, None, 50 * MS, None, 7 * MS, 0),
+    ),
+    ranges_omitted_count=1,
+    range_tree=(
+        RangeNode(None, "setup", None, 1, 80 * MS, 0),
+        RangeNode(None, "step *", None, 5, 500 * MS, 900 * MS),
+        RangeNode(1, "backward", None, 5, 100 * MS, 0),
+        RangeNode(1, "forward", "model", 5, 300 * MS, 900 * MS),
+        RangeNode(3, "layer *", None, 50, 200 * MS, 900 * MS),
+    ),
+    range_nodes_omitted_count=2,
+)
+
 BASELINE = Baseline(
     BaselineFigures(
         tokens_per_s=None,
@@ -286,7 +402,7 @@ HEADLINE = Headline(
     sentence="Data holds this job back: 250 of 1,000 ms wait for the next batch",
 )
 
-RESULTS: tuple[Result, ...] = (TWO_GPUS, GAPS, KERNELS, COPIES, BASELINE, TIMELINE)
+RESULTS: tuple[Result, ...] = (EXPLAINED_GPUS, STEPS, GAPS, RANGES, KERNELS, COPIES, BASELINE, TIMELINE)
 
 
 def run_of(*results: Result | Skipped) -> Run:
@@ -308,7 +424,7 @@ def run_of(*results: Result | Skipped) -> Run:
 def full_run() -> Run:
     """Everything there is to show."""
     notes = (Note("start_up", "The window may include start-up"),)
-    run = run_of(*RESULTS, Skipped("steps", "no NVTX range numbers the iterations", "Record NVTX: --trace=cuda,nvtx"))
+    run = run_of(*RESULTS, Skipped("launches", "no CUDA calls were recorded", "Record calls: --trace=cuda"))
     return replace(run, notes=notes, findings=(FINDING,))
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
-from nsysan.report.elements import Cell, Segment
+from nsysan.report.causes import most_awaited
+from nsysan.report.elements import Cell, Place, Segment
 from nsysan.report.sections.gaps import SECTION, GapsView, SizeClass, size_classes
-from tests.report.runs import GAPS, run_of
+from nsysan.report.stories import story_view
+from tests.report.runs import GAPS, STORY, TIMELINE, run_of
 
 
 def view_of(gaps: IdleGaps) -> GapsView:
@@ -47,16 +51,16 @@ def test_the_largest_gaps_come_first_and_the_window_s_edges_are_named() -> None:
         "2.300000000s",
         "2.600000000s",
     ]
-    assert table.rows[2][4:] == (Cell("begin of the window", style="faint"), Cell("sgemm", style="name"))
-    assert table.rows[4][4:] == (Cell("sgemm", style="name"), Cell("end of the window", style="faint"))
+    assert table.rows[2][5:] == (Cell("begin of the window", style="faint"), Cell("sgemm", style="name"))
+    assert table.rows[4][5:] == (Cell("sgemm", style="name"), Cell("end of the window", style="faint"))
     assert table.caption == "Every gap"
 
 
-def test_bars_are_in_proportion_to_the_longest_gap() -> None:
+def test_bars_are_in_proportion_to_the_longest_gap_and_of_its_causes_where_they_are_known() -> None:
     bars = [row[2].bar for row in view_of(GAPS).tables[1].rows]
 
     assert [bar.segments for bar in bars if bar is not None] == [
-        (Segment("0%", "100%", "idle"),),
+        (Segment("0%", "80%", "data"), Segment("80%", "20%", "scheduling")),
         (Segment("0%", "100%", "idle"),),
         (Segment("0%", "40%", "idle"),),
         (Segment("0%", "20%", "idle"),),
@@ -70,6 +74,47 @@ def test_twenty_gaps_are_shown_and_it_is_said_of_how_many() -> None:
 
     assert len(table.rows) == 20
     assert table.caption == "The 20 largest of 2,365 gaps"
+
+
+def test_a_gap_says_what_it_waited_for_longest() -> None:
+    cells = [row[4] for row in view_of(GAPS).tables[1].rows]
+
+    assert cells[:2] == [Cell("the data loader", fill="data"), Cell("not recorded", style="faint")]
+    assert most_awaited({}) == Cell("nothing", style="faint")
+
+
+def test_the_story_of_a_gap_is_told_stretch_by_stretch() -> None:
+    (story,) = view_of(GAPS).stories
+
+    assert (story.amount, story.unit, story.gpu, story.where.text) == ("125.000", "ms", "gpu1", "2.125000000s")
+    assert story.where.place is None
+    assert story.bar.segments == (Segment("0%", "80%", "data"), Segment("80%", "20%", "scheduling"))
+    assert [(span.cause, span.lasts, span.begins, span.thread, span.doing) for span in story.spans] == [
+        ("data loading", "100.000 ms", "its begin on", "thread 101", "next(loader)"),
+        ("launch starved", "25.000 ms", "100.000 ms on", None, None),
+    ]
+    assert (story.call, story.called) == (
+        "cudaLaunchKernel",
+        "on thread 101, called 123.000 ms into the gap, lasts 1.000 ms",
+    )
+
+
+def test_a_call_may_have_begun_before_its_gap_or_be_unknown() -> None:
+    assert STORY.call is not None
+    early = replace(STORY, call=replace(STORY.call, start_ns=2_124_000_000))
+    told = [story_view(GAPS.gaps[0], story, None) for story in (early, replace(STORY, call=None))]
+
+    assert [(story.call, story.called) for story in told] == [
+        ("cudaLaunchKernel", "on thread 101, called 1.000 ms before it, lasts 125.000 ms"),
+        (None, None),
+    ]
+
+
+def test_a_story_leads_to_its_gap_in_the_timeline() -> None:
+    view = SECTION.build(run_of(GAPS, TIMELINE))
+
+    assert isinstance(view, GapsView)
+    assert view.stories[0].where.place == Place("gap", "gpu1", 2_125_000_000, 2_250_000_000)
 
 
 def test_a_gpu_without_gaps_is_no_gap_of_zero() -> None:

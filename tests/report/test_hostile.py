@@ -7,8 +7,11 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from nsysan.analysis.gap_story import GapCall, GapSpan, GapStory
 from nsysan.analysis.idle_gaps import Gap
+from nsysan.analysis.steps import Steps
 from nsysan.model.findings import Evidence
+from nsysan.model.idle import Cause
 from nsysan.model.results import Skipped
 from nsysan.model.run import Note, Provenance, Run
 from nsysan.model.text import visible_text
@@ -24,7 +27,10 @@ from tests.report.runs import (
     HEADLINE,
     KERNELS,
     NO_VERDICT,
+    RANGES,
     REPORT,
+    STEPS,
+    STEPS_OF_FIRST,
     TIMELINE,
     TWO_GPUS,
     run_of,
@@ -52,10 +58,21 @@ def hostile_run(payload: str) -> Run:
     """The payload in every field that can hold text of a trace."""
     gpus = tuple(replace(gpu, name=payload) for gpu in TWO_GPUS.gpus)
     devices = tuple(replace(device, excluded_records={payload: 1}) for device in TWO_GPUS.devices)
-    gaps = replace(GAPS, gaps=(Gap(gpus[0].id, 0, 9, 9, payload, payload),))
+    call = GapCall(payload, 1, 2, 3)
+    story = GapStory(
+        payload,
+        call,
+        (GapSpan(0, 9, Cause.UNKNOWN, 3, payload),),
+        *[(payload,)] * 4,  # ranges, marks, before, after
+    )
+    gaps = replace(GAPS, gaps=(Gap(gpus[0].id, 0, 9, 9, payload, payload, {"unknown_ns": 9}, story),))
+    marked = tuple(replace(step, marker=payload) for step in STEPS_OF_FIRST.list)
+    steps = replace(STEPS.steps, marker=payload, devices=(replace(STEPS_OF_FIRST, list=marked),))
+    names = tuple(replace(row, name=payload, domain=payload) for row in RANGES.ranges)
+    nodes = tuple(replace(node, name=payload, domain=payload) for node in RANGES.range_tree)
     kernels = replace(KERNELS, kernels=tuple(replace(row, name=payload) for row in KERNELS.kernels))
     row = replace(COPIES.copies[0], direction=payload, src_memory=payload, plausible_source=payload)
-    names = replace(TIMELINE.timeline, names=(payload,) * len(TIMELINE.timeline.names))
+    drawn = replace(TIMELINE.timeline, names=(payload,) * len(TIMELINE.timeline.names))
     baseline = replace(BASELINE.baseline, unknown=dict.fromkeys(BASELINE.baseline.unknown, payload))
     report = replace(
         REPORT,
@@ -74,12 +91,14 @@ def hostile_run(payload: str) -> Run:
     return replace(
         run_of(
             replace(TWO_GPUS, gpus=gpus, devices=devices),
+            Steps(steps),
             gaps,
+            replace(RANGES, ranges=names, range_tree=nodes),
             kernels,
             replace(COPIES, copies=(row,)),
             replace(BASELINE, baseline=baseline),
-            replace(TIMELINE, timeline=names),
-            Skipped("steps", payload, payload),
+            replace(TIMELINE, timeline=drawn),
+            Skipped("launches", payload, payload),
         ),
         created_utc=payload,
         options={"range": payload},
@@ -110,7 +129,9 @@ def test_every_sink_of_the_page_shows_the_text_as_it_is(payload: str) -> None:
         "verdict",
         "figures",
         "time",
+        "steps",
         "gaps",
+        "ranges",
         "kernels",
         "copies",
         "findings",

@@ -10,6 +10,8 @@ from dataclasses import replace
 import pytest
 
 from nsysan import __version__
+from nsysan.analysis.gpu_time import StartUp
+from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.partition import PartTimes
 from nsysan.model.run import Run
 from nsysan.model.run_json import decode_run, encode_run
@@ -23,6 +25,7 @@ from tests.report.runs import (
     RESULT_TYPES,
     RESULTS,
     bare_run,
+    device,
     empty_run,
     full_run,
     gpu,
@@ -97,10 +100,14 @@ def test_every_definition_is_used_by_some_run() -> None:
     rank = replace(run.reports[0], name="rank1.sqlite")
     several = replace(run, reports=(*run.reports, rank))
     excluded = replace(graph.devices[0], excluded_records={"no_time": 1})
+    every_cause = IdleCauses(*[1] * len(Cause))
+    waiting = gpu("gpu0", PartTimes(100, 0, 0, 0, 0, 0, len(Cause)), causes=every_cause)
+    start_up = StartUp(9, every_cause)
+    explained = gpu_time((waiting,), (replace(device("gpu0/p100", waiting), start_up=start_up),))
     with_excluded = run_of(replace(graph, devices=(excluded,)))
     links = {
         link.removeprefix("#def-")
-        for each in (full_run(), run, several, with_excluded)
+        for each in (full_run(), run, several, with_excluded, run_of(explained))
         for link in Page(render_page(each)).links
         if link.startswith("#def-")
     }

@@ -51,7 +51,7 @@ def test_a_section_is_on_the_page_exactly_where_it_has_something_to_say(
     assert view is None or squeezed(view.heading) in page.text(section.id)
 
 
-@pytest.mark.parametrize("section_id", ["figures", "time", "gaps", "timeline", "kernels", "copies"])
+@pytest.mark.parametrize("section_id", ["figures", "time", "steps", "gaps", "timeline", "ranges", "kernels", "copies"])
 def test_a_section_whose_result_was_skipped_says_why_and_what_would_record_it(section_id: str) -> None:
     section = next(section for section in sections() if section.id == section_id)
     view = section.build(skipped_run())

@@ -23,7 +23,7 @@ from tests.report.runs import (
 
 FULL = """\
 rank0.sqlite, 2 GPUs, NVIDIA H100 80GB HBM3, window 1.000 s, Nsight Systems 2025.6.1
-The 2 GPUs computed for 65.0 % of the window; idle time took 17.5 %.
+The 2 GPUs computed for 65.0 % of the window; they waited for the data loader for 13.0 %.
 This run holds no steps, so the window may include start-up.
 gpu1 computed least, for 60.0 %. gpu1 had most idle time, 25.0 %.
 
@@ -36,14 +36,22 @@ sgemm                                gemm     10     1.000 s  50.0 %
 ncclDevKernel_AllReduce     communication     10  450.000 ms  22.5 %
 mystery                             other    250  500.000 ms  25.0 %
 
+What idle GPUs waited for      in all  of idle
+data loading               260.000 ms   74.3 %
+launch starved              80.000 ms   22.9 %
+handover                    10.000 ms    2.9 %
+
 Longest idle gaps, by what ended them   GPU     begins at       lasts
 ncclDevKernel_AllReduce                gpu1  2.125000000s  125.000 ms
 sgemm                                  gpu1  2.500000000s  125.000 ms
 sgemm                                  gpu0  2.100000000s   50.000 ms
 
+4 steady steps on gpu0/p100, marked by step *: median 70.000 ms, 90 % within 100.000 ms, worst
+100.000 ms.
+
 warning: gpu1 idles for 250 ms
 note: The window may include start-up
-not answered: Steps: no NVTX range numbers the iterations. Record NVTX: --trace=cuda,nvtx.
+not answered: Launches: no CUDA calls were recorded. Record calls: --trace=cuda.
 Look next at 2.125000000s on gpu1 in Nsight Systems, and at the page.
 Written by nsysan 0.1.0.
 """
@@ -59,9 +67,9 @@ def test_a_trace_without_gpu_work_is_said_with_what_would_have_recorded_it() -> 
         "Where the GPU time went is unknown: the trace holds no GPU work.\n"
         "\n"
         "not answered: GPU time: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
+        "not answered: Steps: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
         "not answered: Idle gaps: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
-        "not answered: Kernel summary: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
-        "and 3 more questions on the page\n"
+        "and 5 more questions on the page\n"
         "Written by nsysan 0.1.0.\n"
     )
 

@@ -7,6 +7,9 @@ from dataclasses import replace
 import msgspec
 
 from nsysan.analysis.baseline import Baseline, BaselineFigures
+from nsysan.analysis.steps import Steps
+from nsysan.attribution.steps.job_steps import StepSource
+from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.missing_records import MissingRecords
 from nsysan.model.partition import PartTimes
 from nsysan.model.results import Skipped
@@ -24,19 +27,24 @@ from nsysan.report.sections.unanswered import SECTION as UNANSWERED
 from nsysan.report.sections.unanswered import UnansweredView
 from nsysan.report.sections.verdict import SECTION, VerdictView
 from nsysan.report.terms import TERMS
-from nsysan.report.verdict import state_verdict
+from nsysan.report.verdict import state_step, state_verdict
 from tests.report.runs import (
+    EXPLAINED_GPUS,
     FINDING,
     HEADLINE,
     NO_VERDICT,
     ONE_GPU,
     SECOND_TIME,
+    STEPS,
+    STEPS_OF_FIRST,
     TWO_GPUS,
     full_run,
     gpu,
     gpu_time,
     run_of,
 )
+
+SYNC = Cause.HOST_SYNC
 
 
 def details_of(run: Run) -> list[str]:
@@ -73,6 +81,35 @@ def test_graphs_that_left_no_record_make_bounds_of_the_figures() -> None:
         "The GPU computed for at least 70.0 % of the window; exposed communication took 15.0 %",
         "The GPU computed for at least 10.0 % of the window; idle time took at most 90.0 %",
         "The GPU computed for at least 10.0 % of the window; idle time took at most 90.0 %",
+    ]
+
+
+def test_what_the_gpus_waited_for_longest_is_named_where_it_is_known() -> None:
+    single = gpu_time((gpu("gpu0", PartTimes(100, 0, 0, 0, 0, 0, 900), causes=IdleCauses.of_times({SYNC: 900})),))
+    unknown = gpu_time(
+        (gpu("gpu0", PartTimes(100, 0, 0, 0, 0, 0, 900), causes=IdleCauses.of_times({Cause.UNKNOWN: 900})),)
+    )
+
+    # of 1,000 ms gpu0 waited 60 for data and gpu1 200
+    assert [state_verdict(run_of(result)).sentence for result in (EXPLAINED_GPUS, single, unknown)] == [
+        "The 2 GPUs computed for 65.0 % of the window; they waited for the data loader for 13.0 %",
+        "The GPU computed for 10.0 % of the window; it waited for a host that synchronised for 90.0 %",
+        "The GPU computed for 10.0 % of the window; idle time took 90.0 %",
+    ]
+
+
+def test_the_step_is_told_with_how_the_steps_are_spread() -> None:
+    heuristic = replace(STEPS_OF_FIRST, source=StepSource.HEURISTIC, slow_count=0, slow_every=None)
+    none_steady = replace(STEPS_OF_FIRST, median_ns=None)
+    runs = [run_of(Steps(replace(STEPS.steps, devices=(each,)))) for each in (STEPS_OF_FIRST, heuristic, none_steady)]
+
+    told = [state_step(run) for run in (*runs, run_of())]
+
+    assert [None if sentence is None else plain(sentence) for sentence in told] == [
+        "The median step takes 70.000 ms; 1 step in 2 takes over 1.2 medians.",
+        "The median step takes 70.000 ms, as far as the period of the kernels tells; no step takes over 1.2 medians.",
+        None,
+        None,
     ]
 
 
@@ -164,6 +201,14 @@ def test_each_figure_is_written_in_its_own_unit() -> None:
         ("28.100", "ms"),
         ("71.950", "GB"),
     ]
+
+
+def test_the_data_wait_stands_beside_the_step_it_is_of() -> None:
+    figures = BaselineFigures(None, None, None, None, 28_100_000.0, None, {})
+    view = FIGURES.build(run_of(Baseline(figures), STEPS))
+
+    assert isinstance(view, FiguresView)
+    assert view.figures[4].remark == "of a step of 70.000 ms, mean over ranks"
 
 
 def test_a_true_zero_is_a_known_figure() -> None:

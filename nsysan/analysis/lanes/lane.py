@@ -1,12 +1,14 @@
-"""Lanes of the timeline: the parts over time, in pieces that are exact or as fine as there is room for."""
+"""Lanes of the timeline: parts and causes over time, in pieces that are exact or as fine as there is room for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from nsysan.analysis.lanes.waits import CAUSES_LAST_FIRST, cause_coverage, cause_edges, no_causes
+from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.model.packing import pack
 from nsysan.model.partition import Part
 from nsysan.model.tables import Int64Array
@@ -15,18 +17,21 @@ from nsysan.timeline.intervals import Intervals
 from nsysan.timeline.occupancy import Occupancy
 
 OUTSIDE = "outside"
-COLUMNS = (*(part.value for part in Part), OUTSIDE)
-"""What a piece's time is divided into; outside is what lies beyond a GPU's window, in a lane of several GPUs."""
+COLUMNS = (*(part.value for part in Part), OUTSIDE, *(cause.value for cause in CAUSES_LAST_FIRST))
+"""What a piece's time is divided into; outside is what lies beyond a GPU's window, in a lane of several GPUs.
+
+Idle time with a known cause is in the cause's column, and only the rest in that of idle.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """The parts over time, as ``piece_count`` pieces from ``start_ns`` on that follow each other without a hole.
+    """Parts and causes over time, as ``piece_count`` pieces from ``start_ns`` on that follow each other without a hole.
 
     ``pieces`` packs of each piece its length, the columns that have a share of it as bits, and the time of each of
     these but the last, which has the rest of ``gpu_count`` times the length. The times of a column add up to its part
-    over the window. ``mixed_ns`` is the length of the longest piece that holds more than one column: within it the
-    order is not known. It is 0 where the lane is exact.
+    or cause over the window. ``mixed_ns`` is the length of the longest piece that holds more than one column: within it
+    the order is not known. It is 0 where the lane is exact.
     """
 
     start_ns: int
@@ -36,29 +41,40 @@ class Lane:
     pieces: str
 
 
-def lane_of(occupancy: Occupancy, exact: Intervals, limit: int) -> Lane:
+def lane_of(occupancy: Occupancy, exact: Intervals, limit: int, idle: IdlePieces | None = None) -> Lane:
     """The lane of one GPU or stream: exact if it has at most twice ``limit`` pieces then, each of which is short.
 
-    Else it has ``limit`` / 2 even pieces, and within the intervals ``exact`` a piece for each change.
+    Else it has a piece a part, or if these are too many ``limit`` / 2 even ones, and within the intervals ``exact`` a
+    piece for each change. ``idle`` is the idle time by cause, where that is known.
     """
-    return pack_lane(*_cut(occupancy, exact, limit), gpu_count=1)
+    edges_ns = _cut(occupancy, exact, limit, idle)
+    causes_ns = None if idle is None else cause_coverage(idle, edges_ns)
+    return pack_lane(edges_ns, coverage(occupancy, edges_ns), gpu_count=1, causes_ns=causes_ns)
 
 
-def lane_over(occupancies: Sequence[Occupancy], edges_ns: Int64Array) -> Lane:
-    """The lane of several GPUs whose windows are on one clock, in the pieces between these edges."""
+def lane_over(occupancies: Sequence[Occupancy], idle: Iterable[IdlePieces], edges_ns: Int64Array) -> Lane:
+    """The lane of several GPUs whose windows and idle time are on one clock, in the pieces between these edges."""
     total = sum(coverage(occupancy, edges_ns) for occupancy in occupancies)
-    return pack_lane(edges_ns, np.asarray(total), gpu_count=len(occupancies))
+    causes_ns = sum((cause_coverage(pieces, edges_ns) for pieces in idle), start=no_causes(edges_ns))
+    return pack_lane(edges_ns, np.asarray(total), gpu_count=len(occupancies), causes_ns=causes_ns)
 
 
-def pack_lane(edges_ns: Int64Array, times_ns: Int64Array, gpu_count: int) -> Lane:
-    """The lane of pieces between these edges, from the time of each part (columns) in each of them (rows)."""
+def pack_lane(edges_ns: Int64Array, times_ns: Int64Array, gpu_count: int, causes_ns: Int64Array | None = None) -> Lane:
+    """The lane of pieces between these edges, from the time of each part (columns) in each of them (rows).
+
+    ``causes_ns`` has the part of the idle time whose cause is known, by cause (columns).
+    """
     lengths_ns = np.diff(edges_ns)
     outside_ns = gpu_count * lengths_ns - times_ns.sum(axis=1)
     shares_ns = np.column_stack((times_ns, outside_ns))
+    if causes_ns is not None:
+        shares_ns[:, COLUMNS.index(Part.IDLE.value)] -= causes_ns.sum(axis=1)
+        shares_ns = np.column_stack((shares_ns, causes_ns))
     present = shares_ns > 0
-    masks = present @ (1 << np.arange(len(COLUMNS)))
+    column_count = shares_ns.shape[1]
+    masks = present @ (1 << np.arange(column_count))
     # the last share follows from the others: it is not written
-    last = len(COLUMNS) - 1 - np.argmax(present[:, ::-1], axis=1)
+    last = column_count - 1 - np.argmax(present[:, ::-1], axis=1)
     written = present.copy()
     written[np.arange(len(last)), last] = False
     numbers = np.column_stack((lengths_ns, masks, shares_ns))
@@ -73,14 +89,16 @@ def pack_lane(edges_ns: Int64Array, times_ns: Int64Array, gpu_count: int) -> Lan
     )
 
 
-def _cut(occupancy: Occupancy, exact: Intervals, limit: int) -> tuple[Int64Array, Int64Array]:
-    """The edges of the pieces, and the time of each part between them."""
-    changes_ns = part_edges(occupancy)
-    edges_ns = changes_ns
-    if len(changes_ns) > 2 * limit + 1:
-        grid_ns = even_edges(int(changes_ns[0]), int(changes_ns[-1]), limit // 2)
-        edges_ns = np.unique(np.concatenate((grid_ns, changes_ns[_inside(changes_ns, exact)])))
-    return edges_ns, coverage(occupancy, edges_ns)
+def _cut(occupancy: Occupancy, exact: Intervals, limit: int, idle: IdlePieces | None) -> Int64Array:
+    """The edges of the pieces."""
+    parts_ns = part_edges(occupancy)
+    changes_ns = parts_ns if idle is None else np.union1d(parts_ns, cause_edges(idle))
+    most = 2 * limit + 1
+    if len(changes_ns) <= most:
+        return changes_ns
+    even_ns = even_edges(int(parts_ns[0]), int(parts_ns[-1]), limit // 2)
+    coarse_ns = parts_ns if len(parts_ns) <= most else even_ns
+    return np.union1d(coarse_ns, changes_ns[_inside(changes_ns, exact)])
 
 
 def _inside(moments_ns: Int64Array, intervals: Intervals) -> Int64Array:

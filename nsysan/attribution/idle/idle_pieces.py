@@ -26,6 +26,11 @@ class IdlePieces(Table):
         """The pieces that take any time."""
         return self.take(np.flatnonzero(self.end_ns > self.start_ns))
 
+    def shifted(self, shift_ns: int | Int64Array) -> IdlePieces:
+        """The pieces on another clock, by one shift or one a piece."""
+        times = {"start_ns": self.start_ns + shift_ns, "end_ns": self.end_ns + shift_ns}
+        return IdlePieces(**{**self.columns(), **times})
+
     def clipped(self, start_ns: int, end_ns: int) -> IdlePieces:
         """What of the pieces lies in ``[start, end)``."""
         starts_ns, ends_ns = self.start_ns.clip(start_ns, end_ns), self.end_ns.clip(start_ns, end_ns)

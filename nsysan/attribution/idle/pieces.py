@@ -78,7 +78,5 @@ def _uncalled(gaps: EndedGaps) -> IdlePieces:
 
 def _on_gpu_clock(pieces: IdlePieces, gaps: EndedGaps) -> IdlePieces:
     """The pieces in order of time."""
-    shift_ns = gaps.shift_ns[pieces.gap]
-    times = {"start_ns": pieces.start_ns + shift_ns, "end_ns": pieces.end_ns + shift_ns}
-    moved = IdlePieces(**{**pieces.columns(), **times})
+    moved = pieces.shifted(gaps.shift_ns[pieces.gap])
     return moved.take(np.argsort(moved.start_ns, kind="stable"))

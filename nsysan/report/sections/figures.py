@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nsysan.analysis.baseline import Baseline
 from nsysan.model.results import Skipped
@@ -12,6 +12,7 @@ from nsysan.model.units import counted, format_bytes, format_duration, format_fr
 from nsysan.report.elements import Term
 from nsysan.report.prose import capitalized, ended
 from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
+from nsysan.report.steps import median_step_ns
 from nsysan.report.terms import TERMS
 
 
@@ -73,7 +74,7 @@ def _build(run: Run) -> FiguresView | Unanswered:
     baseline = run.results.get(Baseline)
     if isinstance(baseline, Skipped):
         return unanswered(baseline, "what the six baseline figures are")
-    figures = tuple(_figure(kind, baseline) for kind in _KINDS)
+    figures = tuple(_beside_step(_figure(kind, baseline), run) for kind in _KINDS)
     known_count = sum(figure.known for figure in figures)
     return FiguresView(figures, heading=f"{counted(known_count, 'baseline figure')} of {len(figures)} known")
 
@@ -85,6 +86,14 @@ def _figure(kind: _Kind, baseline: Baseline) -> Figure:
         return Figure(kind.term, "not known", None, ended(capitalized(why)), "no source")
     number, _, unit = kind.format(value).partition(" ")
     return Figure(kind.term, number, unit, kind.remark, kind.source)
+
+
+def _beside_step(figure: Figure, run: Run) -> Figure:
+    """The figure; one that is of a step with how long the slowest device's median step takes."""
+    step_ns = median_step_ns(run)
+    if figure.term is not TERMS["data_wait"] or not figure.known or step_ns is None:
+        return figure
+    return replace(figure, remark=f"of a step of {format_duration(step_ns)}, mean over ranks")
 
 
 SECTION = Section("figures", 10, "Figures", "The six baseline figures", _build, Layout.OPEN)

@@ -10,9 +10,11 @@ from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_count, format_duration, format_fraction
 from nsysan.report import cells
-from nsysan.report.elements import Cell, Column, Place, Table, single_bar
+from nsysan.report.causes import cause_fill, most_awaited, times_by_cause
+from nsysan.report.elements import Bar, Cell, Column, Place, Table, single_bar, stacked_bar
 from nsysan.report.places import gpus_with_lane
 from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
+from nsysan.report.stories import StoryView, story_view
 from nsysan.report.terms import TERMS
 
 SHOWN_GAP_COUNT = 20
@@ -39,9 +41,10 @@ class SizeClass:
 
 @dataclass(frozen=True, slots=True)
 class GapsView(View):
-    """Gaps by size and the largest gaps."""
+    """Gaps by size, the stories of the largest, and the largest as a table."""
 
     tables: tuple[Table, ...]
+    stories: tuple[StoryView, ...]
 
 
 def size_classes(sizes: Sequence[GapSizes]) -> tuple[SizeClass, ...]:
@@ -62,11 +65,13 @@ def _build(run: Run) -> GapsView | Unanswered:
     classes = size_classes(idle_gaps.gap_sizes)
     count = sum(size.count for size in classes)
     if not count:
-        return GapsView((), heading="No GPU was idle within its window")
+        return GapsView((), (), heading="No GPU was idle within its window")
     shown = idle_gaps.gaps[:SHOWN_GAP_COUNT]
-    tables = (_size_table(classes), *((_gap_table(shown, count, gpus_with_lane(run)),) if shown else ()))
+    with_lane = gpus_with_lane(run)
+    tables = (_size_table(classes), *((_gap_table(shown, count, with_lane),) if shown else ()))
+    stories = tuple(story_view(gap, gap.story, _place(gap, with_lane)) for gap in shown if gap.story is not None)
     context = f"{counted(count, 'gap')} in all, which add up to the idle time."
-    return GapsView(tables, heading=_heading(classes), context=context)
+    return GapsView(tables, stories, heading=_heading(classes), context=context)
 
 
 def _heading(classes: Sequence[SizeClass]) -> str:
@@ -122,25 +127,37 @@ def _gap_table(gaps: Sequence[Gap], count: int, with_lane: frozenset[str]) -> Ta
             Column("GPU"),
             Column("Length", bar=True),
             Column("lasts", TERMS["gap"], numeric=True, unit="ns"),
+            Column("waited most for"),
             Column("ran before", TERMS["before"]),
             Column("ran after", TERMS["after"]),
         ),
-        rows=tuple(_gap_row(gap, gaps[0].duration_ns, with_lane) for gap in gaps),
-        search="gpu, kernel",
+        rows=tuple(_gap_row(gap, max(gaps[0].duration_ns, 1), with_lane) for gap in gaps),
+        search="gpu, kernel, cause",
         source="gaps[]",
     )
 
 
 def _gap_row(gap: Gap, longest_ns: int, with_lane: frozenset[str]) -> tuple[Cell, ...]:
-    place = Place("gap", gap.gpu, gap.start_ns, gap.end_ns) if gap.gpu in with_lane else None
     return (
-        cells.moment(gap.start_ns, place),
+        cells.moment(gap.start_ns, _place(gap, with_lane)),
         Cell(gap.gpu),
-        Cell("", bar=single_bar("idle", gap.duration_ns / longest_ns if longest_ns else 0.0)),
+        Cell("", bar=_bar(gap, longest_ns)),
         cells.duration(gap.duration_ns),
+        most_awaited(gap.causes),
         _neighbour(gap.before, "begin of the window"),
         _neighbour(gap.after, "end of the window"),
     )
+
+
+def _place(gap: Gap, with_lane: frozenset[str]) -> Place | None:
+    return Place("gap", gap.gpu, gap.start_ns, gap.end_ns) if gap.gpu in with_lane else None
+
+
+def _bar(gap: Gap, longest_ns: int) -> Bar:
+    """How long a gap is, by its causes where they are known."""
+    if gap.causes is None:
+        return single_bar("idle", gap.duration_ns / longest_ns)
+    return stacked_bar((cause_fill(cause), time_ns / longest_ns) for cause, time_ns in times_by_cause(gap.causes))
 
 
 def _neighbour(name: str | None, edge: str) -> Cell:

@@ -9,11 +9,13 @@ import msgspec
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.timeline import Stretch, Timeline, TimelineLanes
+from nsysan.model.idle import Cause
 from nsysan.model.partition import Part
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_count, format_fraction, format_timestamp
 from nsysan.report import cells
+from nsysan.report.causes import cause_fill, cause_term, explained_gpus, present_causes
 from nsysan.report.elements import Cell, Column, Table, Term
 from nsysan.report.partition import COMPUTE_PARTS, part_term
 from nsysan.report.prose import paired, spelled
@@ -26,8 +28,9 @@ EVEN_FRAC = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A part as the figures under the picture name it; the script fills in how long it took."""
+    """A part or cause as the figures under the picture name it; the script fills in how long it took."""
 
+    column: str
     fill: str
     term: Term
     label: str
@@ -35,11 +38,15 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class TimelineView(View):
-    """The picture's ``data`` as JSON, what it shows in words, and its table. ``choice`` says which GPUs have a lane."""
+    """The picture's ``data`` as JSON, what it shows in words, and its table. ``choice`` says which GPUs have a lane.
+
+    ``causes`` are what idle time is divided into, where that is known.
+    """
 
     data: str
     spoken: str
     keys: tuple[Key, ...]
+    causes: tuple[Key, ...]
     choice: str | None
     table: Table
 
@@ -53,15 +60,31 @@ def _build(run: Run) -> TimelineView | Unanswered:
     drawn = replace(timeline, stretches=(), kernel_places=())
     heading = _heading(run, timeline)
     return TimelineView(
-        data=msgspec.json.encode(drawn).decode(),
+        data=msgspec.json.encode({**msgspec.to_builtins(drawn), "fills": _fills(timeline)}).decode(),
         spoken=f"Timeline of {counted(len(timeline.lanes), 'GPU')}. {heading}. The table below tells the same.",
-        keys=tuple(Key(part.value, part_term(part), spelled(part)) for part in Part),
+        keys=tuple(Key(part.value, part.value, part_term(part), spelled(part)) for part in Part),
+        causes=_cause_keys(run),
         choice=_choice(timeline),
         table=_table(timeline),
         heading=heading,
-        context="Work stands on a line and idle hangs below it. Where a pixel holds many kernels, the height of each "
-        "colour is its share.",
+        context="Work stands on a line and idle hangs below it, by what the GPU waited for. Where a pixel holds many "
+        "kernels, the height of each colour is its share.",
     )
+
+
+def _fills(timeline: TimelineLanes) -> list[str | None]:
+    """The fill of each column; None for time outside of a window, which is left empty."""
+    fills = {**{part.value: part.value for part in Part}, **{cause.value: cause_fill(cause) for cause in Cause}}
+    return [fills.get(column) for column in timeline.columns]
+
+
+def _cause_keys(run: Run) -> tuple[Key, ...]:
+    """The causes that occur on any GPU."""
+    gpu_time = run.results.get(GpuTime)
+    if isinstance(gpu_time, Skipped):
+        return ()
+    present = present_causes([causes for _, causes in explained_gpus(gpu_time.gpus)])
+    return tuple(Key(cause.value, cause_fill(cause), cause_term(cause), spelled(cause)) for cause in present)
 
 
 def _heading(run: Run, timeline: TimelineLanes) -> str:

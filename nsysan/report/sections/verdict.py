@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nsysan.model.run import Run
 from nsysan.report.prose import Sentence
 from nsysan.report.section import Layout, Section, View
-from nsysan.report.verdict import facts_of, state_verdict, subject_of
+from nsysan.report.verdict import facts_of, state_step, state_verdict, subject_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,9 @@ class VerdictView(View):
 
 def _build(run: Run) -> VerdictView:
     verdict = state_verdict(run)
-    return VerdictView(subject_of(run), facts_of(run), verdict.why, verdict.details, heading=verdict.sentence)
+    step = state_step(run)
+    details = (*verdict.details, *(() if step is None else (step,)))
+    return VerdictView(subject_of(run), facts_of(run), verdict.why, details, heading=verdict.sentence)
 
 
 SECTION = Section("verdict", 0, "Verdict", "What holds this job back", _build, Layout.OPEN)

@@ -98,7 +98,7 @@ for (const table of document.querySelectorAll("main table")) {
   acts.className = "acts";
   acts.append(more, copy, status);
   table.closest(".table").querySelector(".below").prepend(acts);
-  if (rows.length > 1) {
+  if (rows.length > 1 && !("ordered" in table.dataset)) {
     heads.forEach((head, column) => {
       if (head.classList.contains("bar-cell")) return;
       const sorter = button("", "sort", () => sort(column));

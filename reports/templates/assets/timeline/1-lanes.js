@@ -38,7 +38,9 @@ class TimelineLane {
     this.mixedLength = lane.mixed_ns;
     this.gpuCount = lane.gpu_count;
     this.edges = new Float64Array(count + 1);
-    this.sums = Array.from({ length: columnCount }, () => new Float64Array(count + 1));
+    // most columns of a lane are empty: they share one
+    const nothing = new Float64Array(count + 1);
+    this.sums = Array.from({ length: columnCount }, () => nothing);
     this.mixed = new Uint32Array(count + 1);
     this.edges[0] = lane.start_ns + shift;
     for (let piece = 0, at = 0; piece < count; piece += 1) {
@@ -53,7 +55,8 @@ class TimelineLane {
         const share = !present ? 0 : column === last ? rest : numbers[at];
         if (present && column !== last) at += 1;
         rest -= share;
-        this.sums[column][piece + 1] = this.sums[column][piece] + share;
+        if (present && this.sums[column] === nothing) this.sums[column] = new Float64Array(count + 1);
+        if (this.sums[column] !== nothing) this.sums[column][piece + 1] = this.sums[column][piece] + share;
       }
       this.mixed[piece + 1] = this.mixed[piece] + (mask & (mask - 1) ? 1 : 0);
     }

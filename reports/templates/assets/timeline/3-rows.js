@@ -10,7 +10,8 @@ class TimelineColours {
       return getComputedStyle(probe).color;
     };
     const names = ["page", "ink", "ink-2", "ink-3", "hairline", "outline", "hover", "compute-only", "overlapped"];
-    names.push("exposed-communication", "exposed-copy", "opaque-graph", "idle");
+    names.push("exposed-communication", "exposed-copy", "opaque-graph", "idle", "data", "memory", "scheduling");
+    names.push("synchronising", "profiler", "latency", "device-wait");
     this.text = Object.fromEntries(names.map((name) => [name, resolve(name)]));
     this.pixel = Object.fromEntries(names.map((name) => [name, TimelineColours.pixelOf(this.text[name])]));
     probe.remove();
@@ -22,10 +23,10 @@ class TimelineColours {
     return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
   }
 
-  // Colours one pixel of a column from a row up to another; two fills are hatched.
+  // Colours one pixel of a column from a row up to another; some fills are hatched.
   paint(pixels, width, fill, x, from, to) {
     const [solid, second] = this.pair(fill);
-    const slope = fill === "fused" ? 1 : -1;
+    const slope = fill === "opaque_graph" ? -1 : 1;
     const [period, stripe] = fill === "fused" ? [8, 3] : [6, 2];
     for (let row = from; row > to; row -= 1) {
       const striped = second !== null && (x + slope * row + 4096) % period < stripe;
@@ -36,7 +37,12 @@ class TimelineColours {
   pair(fill) {
     let found = this.pairs.get(fill);
     if (!found) {
-      const hatch = { fused: ["compute-only", "exposed-communication"], opaque_graph: ["opaque-graph", "page"] }[fill];
+      const hatches = {
+        fused: ["compute-only", "exposed-communication"],
+        opaque_graph: ["opaque-graph", "page"],
+        host_other: ["scheduling", "page"],
+      };
+      const hatch = hatches[fill];
       found = hatch ? hatch.map((name) => this.pixel[name]) : [this.pixel[fill.replaceAll("_", "-")], null];
       this.pairs.set(fill, found);
     }
@@ -63,8 +69,8 @@ class TimelineColours {
 
 // A lane: work stands on a line, split by the shares of each pixel; idle hangs below it.
 class TimelineLaneRow {
-  constructor({ label, lane, fills, idleHeight, workHeight, gap, titles, choice }) {
-    Object.assign(this, { label, lane, fills, idleHeight, workHeight, titles, choice });
+  constructor({ label, lane, fills, idleColumns, idleHeight, workHeight, gap, titles, choice }) {
+    Object.assign(this, { label, lane, fills, idleColumns, idleHeight, workHeight, titles, choice });
     this.height = workHeight + idleHeight + gap;
     this.items = null;
   }
@@ -100,12 +106,23 @@ class TimelineLaneRow {
         row = top;
       }
       if (below && whole > 0) {
-        const depth = Math.round(((next[idle] - last[idle]) / full) * below);
-        for (row = 0; row < depth; row += 1) {
-          pixels[(work + row) * width + x] = colours.pixel[row > depth - 1 - ratio ? "outline" : "idle"];
-        }
+        this.hang(pixels, width, x, { last, next, full, work, below }, colours, ratio);
       }
       [last, next] = [next, last];
+    }
+  }
+
+  // The idle time of a pixel below the line, by cause; what has none is outlined.
+  hang(pixels, width, x, { last, next, full, work, below }, colours, ratio) {
+    let height = 0;
+    let row = work;
+    for (const column of this.idleColumns) {
+      if (next[column] === last[column]) continue;
+      height += ((next[column] - last[column]) / full) * below;
+      const bottom = work + Math.round(height);
+      colours.paint(pixels, width, this.fills[column], x, bottom, row);
+      if (this.fills[column] === "idle") colours.paint(pixels, width, "outline", x, bottom, Math.max(bottom - Math.ceil(ratio), row));
+      row = bottom;
     }
   }
 

@@ -1,7 +1,8 @@
 // The timeline's content by GPU: one lane each, and for the GPU that is chosen its threads' ranges and its streams.
 class TimelineModel {
   constructor(data) {
-    const fills = data.columns.map((column) => (column === "outside" ? null : column));
+    const { fills } = data;
+    const idleColumns = fills.map((_, column) => column).filter((column) => fills[column] && column >= data.columns.indexOf("idle"));
     const words = (column) => column.replaceAll("_", " ");
     const size = data.lanes.length > 8 ? { workHeight: 15, idleHeight: 6, gap: 4 } : { workHeight: 20, idleHeight: 7, gap: 6 };
     const laneRow = (label, lane, shift, choice) =>
@@ -10,10 +11,13 @@ class TimelineModel {
         label,
         lane: new TimelineLane(lane, fills.length, shift),
         fills,
+        idleColumns,
         titles: data.columns.map(words),
         choice,
       });
     this.fills = fills;
+    this.columns = data.columns;
+    this.idleColumns = idleColumns;
     this.names = data.names;
     this.start = data.start_ns;
     this.end = data.end_ns;
@@ -48,6 +52,7 @@ class TimelineModel {
       label: pids.size > 1 ? `${stream.pid ?? "?"}/${number}` : `stream ${number}`,
       lane: new TimelineLane(stream.lane, fills.length, gpu.shift),
       fills,
+      idleColumns: [],
       titles,
       workHeight: 15,
       idleHeight: 0,

@@ -22,10 +22,12 @@ class TimelineReading {
   }
 
   fill(times) {
-    const { fills } = this.view.model;
+    const { fills, columns, idleColumns } = this.view.model;
+    const idle = idleColumns.reduce((sum, column) => sum + times[column], 0);
     const inside = fills.reduce((sum, fill, column) => (fill ? sum + times[column] : sum), 0);
     for (const entry of this.entries) {
-      const time = times[fills.indexOf(entry.dataset.column)];
+      const { column } = entry.dataset;
+      const time = column === "idle" ? idle : times[columns.indexOf(column)];
       entry.textContent = inside ? timelineFigures.share(time, inside) : "no window";
       entry.nextElementSibling.textContent = inside ? timelineFigures.duration(Math.round(time)) : "";
     }

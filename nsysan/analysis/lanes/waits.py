@@ -1,0 +1,45 @@
+"""How much idle time of each cause lies between any two moments."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nsysan.attribution.idle.codes import CAUSES
+from nsysan.attribution.idle.idle_pieces import IdlePieces
+from nsysan.model.tables import Int64Array
+
+CAUSES_LAST_FIRST = CAUSES[::-1]
+"""The causes from the last to the first: those that every trace has then come first, and pack into few bytes."""
+
+
+def cause_coverage(idle: IdlePieces, edges_ns: Int64Array) -> Int64Array:
+    """Nanoseconds of each cause (columns, as ``CAUSES_LAST_FIRST``) in each stretch between two edges (rows).
+
+    As for parts: what passed before a moment is the sum of the pieces that ended by then, and what has passed of the
+    one that holds. The pieces are in order of time and do not overlap.
+    """
+    times_ns = no_causes(edges_ns)
+    if not len(idle):
+        return times_ns
+    lengths_ns = idle.end_ns - idle.start_ns
+    holding = np.searchsorted(idle.start_ns, edges_ns, side="right") - 1
+    passed_ns = np.minimum(edges_ns - idle.start_ns[holding], lengths_ns[holding])
+    for code in np.unique(idle.cause).tolist():
+        is_cause = idle.cause == code
+        ended_ns = np.concatenate(([0], np.cumsum(np.where(is_cause, lengths_ns, 0))))
+        # before the first piece none holds, and nothing has passed
+        before_ns = np.where(holding < 0, 0, ended_ns[holding] + np.where(is_cause[holding], passed_ns, 0))
+        times_ns[:, len(CAUSES) - 1 - code] = np.diff(before_ns)
+    return times_ns
+
+
+def cause_edges(idle: IdlePieces) -> Int64Array:
+    """The moments inside idle time at which the cause changes."""
+    changes = (np.diff(idle.cause) != 0) & (idle.start_ns[1:] == idle.end_ns[:-1])
+    edges_ns: Int64Array = idle.start_ns[1:][changes]
+    return edges_ns
+
+
+def no_causes(edges_ns: Int64Array) -> Int64Array:
+    """No time of any cause in any stretch."""
+    return np.zeros((len(edges_ns) - 1, len(CAUSES)), np.int64)

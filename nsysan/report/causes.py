@@ -1,0 +1,121 @@
+"""The causes of idle time as pages show them: terms, fills and classes, and their shares over the job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from nsysan.analysis.gpu_time import GpuTime, GpuTimes
+from nsysan.model.idle import Cause, IdleCauses
+from nsysan.report.elements import Cell, Term
+from nsysan.report.terms import TERMS
+
+_FILLS = {
+    Cause.PROFILER_OVERHEAD: "profiler",
+    Cause.DATA_LOADING: "data",
+    Cause.CHECKPOINT: "host_other",
+    Cause.GARBAGE_COLLECTION: "host_other",
+    Cause.HOST_COMMUNICATION: "exposed_communication",
+    Cause.HOST_SYNC: "synchronising",
+    Cause.BLOCKING_COPY: "synchronising",
+    Cause.ALLOCATOR: "memory",
+    Cause.MODULE_LOADING: "host_other",
+    Cause.GRAPH_BUILD: "host_other",
+    Cause.SLOW_LAUNCH: "scheduling",
+    Cause.OS_BLOCKED: "host_other",
+    Cause.LAUNCH_STARVED: "scheduling",
+    Cause.LAUNCH_LATENCY: "latency",
+    Cause.HANDOVER: "latency",
+    Cause.DEVICE_WAIT: "device_wait",
+    Cause.UNIFIED_MEMORY: "memory",
+    Cause.UNKNOWN: "idle",
+}
+"""One colour a kind of cause: names and figures beside it tell apart those that share one."""
+
+_OTHER_CLASSES = {
+    Cause.PROFILER_OVERHEAD: "no class",
+    Cause.DATA_LOADING: "data",
+    Cause.HOST_COMMUNICATION: "communication",
+    Cause.BLOCKING_COPY: "data, memory or scheduling, by what is copied",
+    Cause.ALLOCATOR: "memory",
+    Cause.DEVICE_WAIT: "that of what is awaited",
+    Cause.UNIFIED_MEMORY: "memory",
+    Cause.UNKNOWN: "no class",
+}
+"""The classes of causes that are not scheduling."""
+
+_AWAITED = {
+    Cause.PROFILER_OVERHEAD: "the profiler",
+    Cause.DATA_LOADING: "the data loader",
+    Cause.CHECKPOINT: "checkpoints",
+    Cause.GARBAGE_COLLECTION: "garbage collection",
+    Cause.HOST_COMMUNICATION: "communication of the host",
+    Cause.HOST_SYNC: "a host that synchronised",
+    Cause.BLOCKING_COPY: "blocking copies",
+    Cause.ALLOCATOR: "the allocator",
+    Cause.MODULE_LOADING: "code to be loaded",
+    Cause.GRAPH_BUILD: "CUDA graphs to be built",
+    Cause.SLOW_LAUNCH: "slow launch calls",
+    Cause.OS_BLOCKED: "a host thread that the operating system held back",
+    Cause.LAUNCH_STARVED: "the host to launch work",
+    Cause.LAUNCH_LATENCY: "launch calls to take effect",
+    Cause.HANDOVER: "work already launched to begin",
+    Cause.DEVICE_WAIT: "other streams or events",
+    Cause.UNIFIED_MEMORY: "unified memory to move",
+    Cause.UNKNOWN: "something unknown",
+}
+
+
+def cause_term(cause: Cause) -> Term:
+    """The cause's definition."""
+    return TERMS[cause.value]
+
+
+def cause_fill(cause: Cause) -> str:
+    """The fill of the cause, which it has in every chart."""
+    return _FILLS[cause]
+
+
+def class_of_cause(cause: Cause) -> str:
+    """The bottleneck class the cause belongs to, in words: by far the most belong to scheduling."""
+    return _OTHER_CLASSES.get(cause, "scheduling")
+
+
+def awaited(cause: Cause) -> str:
+    """What a GPU that idles by this cause waits for: ``the data loader``."""
+    return _AWAITED[cause]
+
+
+def explained_gpus(gpus: Sequence[GpuTimes]) -> tuple[tuple[GpuTimes, IdleCauses], ...]:
+    """The GPUs that have a window and whose idle time has causes, and these."""
+    return tuple((gpu, gpu.idle_causes) for gpu in gpus if gpu.idle_causes is not None and gpu.time.window_ns)
+
+
+def cause_shares(gpu_time: GpuTime) -> Mapping[Cause, float]:
+    """The share of the window that each cause takes, mean over the GPUs; only causes that occur, in their order."""
+    explained = explained_gpus(gpu_time.gpus)
+    shares = {
+        cause: sum(causes.of(cause) / gpu.time.window_ns for gpu, causes in explained) / max(len(explained), 1)
+        for cause in Cause
+    }
+    return {cause: share for cause, share in shares.items() if share}
+
+
+def present_causes(all_causes: Sequence[IdleCauses]) -> tuple[Cause, ...]:
+    """The causes that occur in any of these, in their order."""
+    return tuple(cause for cause in Cause if any(causes.of(cause) for causes in all_causes))
+
+
+def times_by_cause(times_ns: Mapping[str, int]) -> tuple[tuple[Cause, int], ...]:
+    """The times of ``<cause>_ns`` keys, as steps and gaps have them, in the order of the causes."""
+    return tuple((cause, time_ns) for cause in Cause if (time_ns := times_ns.get(f"{cause.value}_ns", 0)))
+
+
+def most_awaited(times_ns: Mapping[str, int] | None) -> Cell:
+    """What a GPU waited for longest, from times by ``<cause>_ns``; None where no calls were recorded."""
+    if times_ns is None:
+        return Cell("not recorded", style="faint")
+    found = times_by_cause(times_ns)
+    if not found:
+        return Cell("nothing", style="faint")
+    cause, _ = max(found, key=lambda entry: entry[1])
+    return Cell(awaited(cause), fill=cause_fill(cause))

@@ -1,0 +1,157 @@
+"""The named ranges of the program: host and GPU time of each name, and how they nest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nsysan.analysis.ranges import RangeKind, RangeNode, Ranges, RangeTimesOfName
+from nsysan.model.results import Skipped
+from nsysan.model.run import Run
+from nsysan.model.units import counted, format_duration
+from nsysan.report import cells
+from nsysan.report.elements import Cell, Column, Table, single_bar
+from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
+from nsysan.report.terms import TERMS
+
+DEEPEST = 9
+"""Ranges nested deeper are set in no further: the style sheet has no more steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class RangesView(View):
+    """The names, and the tree in which they nest."""
+
+    tables: tuple[Table, ...]
+
+
+def _build(run: Run) -> RangesView | Unanswered | None:
+    found = run.results.get(Ranges)
+    if isinstance(found, Skipped):
+        return unanswered(found, "what the ranges of the program took")
+    if not found.ranges:
+        return None
+    tree = (_tree_table(found),) if found.range_tree else ()
+    return RangesView(
+        heading=_heading(found.ranges),
+        context="GPU time is the work that was launched inside a range, and runs later: a volume, no time of the "
+        "range. Self is what no range nested inside has. An asterisk stands for numbers that count.",
+        tables=(_name_table(found), *tree),
+    )
+
+
+def _heading(ranges: Sequence[RangeTimesOfName]) -> str:
+    """Which name launches the most work itself, or where none does takes the most time of the host."""
+    most = max(ranges, key=lambda row: row.gpu_self_ns or 0)
+    if most.gpu_self_ns:
+        return f"Most GPU work is launched in “{most.name}” itself: {format_duration(most.gpu_self_ns)}"
+    longest = max(ranges, key=lambda row: row.cpu_total_ns)
+    return f"Most host time is spent in “{longest.name}”: {format_duration(longest.cpu_total_ns)}"
+
+
+def _name_table(found: Ranges) -> Table:
+    return Table(
+        id="range-names",
+        caption="Ranges by name, over all threads",
+        columns=(
+            Column("Range", TERMS["range"]),
+            Column("count", numeric=True),
+            Column("CPU total", TERMS["range_cpu"], numeric=True, unit="ns"),
+            Column("CPU self", TERMS["range_cpu"], numeric=True, unit="ns"),
+            Column("GPU total", TERMS["range_gpu"], numeric=True, unit="ns"),
+            Column("GPU self", TERMS["range_gpu"], numeric=True, unit="ns"),
+            Column("GPU starved", TERMS["range_starved"], numeric=True, unit="ns"),
+        ),
+        rows=tuple(_name_row(row) for row in found.ranges),
+        note=_omitted(found.ranges_omitted_count, "name"),
+        search="step, forward, aten",
+        source="ranges[]",
+    )
+
+
+def _name_row(row: RangeTimesOfName) -> tuple[Cell, ...]:
+    return (
+        Cell(row.name, _remark(row), style="name"),
+        cells.count(row.count),
+        cells.duration(row.cpu_total_ns),
+        _self_time(row.cpu_self_ns),
+        cells.duration(row.gpu_total_ns),
+        _self_time(row.gpu_self_ns),
+        cells.duration(row.launch_starved_ns),
+    )
+
+
+def _remark(row: RangeTimesOfName) -> str | None:
+    """What a reader must know about a range besides its name."""
+    ambiguous = f"{format_duration(row.ambiguous_gpu_ns)} of GPU time is ambiguous" if row.ambiguous_gpu_ns else None
+    remarks = (
+        None if row.domain is None else f"domain {row.domain}",
+        "start/end, not nested" if row.kind is RangeKind.START_END else None,
+        f"{counted(row.open_count, 'range')} still open at the end" if row.open_count else None,
+        ambiguous,
+    )
+    return "; ".join(filter(None, remarks)) or None
+
+
+def _self_time(time_ns: int | None) -> Cell:
+    return Cell("not nested", style="faint") if time_ns is None else cells.duration(time_ns)
+
+
+def _tree_table(found: Ranges) -> Table:
+    ordered = _from_the_top_down(found.range_tree)
+    most_ns = max(1, *(node.cpu_total_ns for node in found.range_tree))
+    return Table(
+        id="range-tree",
+        caption="How the ranges nest: each below the one it is inside of, those with the most host time first",
+        columns=(
+            Column("Range", TERMS["range"]),
+            Column("Host time", bar=True),
+            Column("count", numeric=True),
+            Column("CPU total", TERMS["range_cpu"], numeric=True, unit="ns"),
+            Column("GPU total", TERMS["range_gpu"], numeric=True, unit="ns"),
+        ),
+        rows=tuple(_node_row(node, depth, most_ns) for node, depth in ordered),
+        note=_omitted(found.range_nodes_omitted_count, "path"),
+        source="range_tree[]",
+        is_ordered=True,
+    )
+
+
+def _node_row(node: RangeNode, depth: int, most_ns: int) -> tuple[Cell, ...]:
+    return (
+        Cell(
+            node.name, None if node.domain is None else f"domain {node.domain}", style="name", depth=min(depth, DEEPEST)
+        ),
+        Cell("", bar=single_bar("host", node.cpu_total_ns / most_ns)),
+        cells.count(node.count),
+        cells.duration(node.cpu_total_ns),
+        cells.duration(node.gpu_total_ns),
+    )
+
+
+def _from_the_top_down(nodes: Sequence[RangeNode]) -> list[tuple[RangeNode, int]]:
+    """Each node with its depth, straight below its parent; siblings by host time, the most first."""
+    children: dict[int | None, list[int]] = {}
+    for place, node in enumerate(nodes):
+        children.setdefault(node.parent, []).append(place)
+    ordered: list[tuple[RangeNode, int]] = []
+    # a path may be as long as the tree: no recursion
+    left = [(place, 0) for place in _least_first(children.get(None, []), nodes)]
+    while left:
+        place, depth = left.pop()
+        ordered.append((nodes[place], depth))
+        left.extend((child, depth + 1) for child in _least_first(children.pop(place, []), nodes))
+    return ordered
+
+
+def _least_first(places: Sequence[int], nodes: Sequence[RangeNode]) -> list[int]:
+    return sorted(places, key=lambda place: (nodes[place].cpu_total_ns, -place))
+
+
+def _omitted(count: int, noun: str) -> str | None:
+    return (
+        f"{counted(count, f'more {noun}')} with less time {'is' if count == 1 else 'are'} left out." if count else None
+    )
+
+
+SECTION = Section("ranges", 46, "Ranges", "What the program's ranges took", _build, Layout.WIDE)

@@ -1,0 +1,77 @@
+"""The steps as pages show them: the device they are told of, why some are left out, and how they are spread."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from nsysan.analysis.gpu_time import GpuTime
+from nsysan.analysis.steps import SLOW_FACTOR, ExcludedSteps, Step, Steps, StepsOfDevice, StepTable
+from nsysan.model.results import Skipped
+from nsysan.model.run import Run
+from nsysan.model.units import counted, format_count, format_fraction
+from nsysan.report.elements import Place
+from nsysan.report.places import gpus_with_lane
+
+_REASONS = {
+    "warm_up": "as warm-up: they load code, or take over 1.5 medians before the others begin",
+    "profiler": "for the profiler: it took over 2 % of them, or was started or stopped in them",
+}
+_SMALL_TREND_FRAC = 0.01
+
+
+def slowest_device(table: StepTable) -> StepsOfDevice:
+    """The device whose median step takes longest: no other is waited for longer; else the one with most steps."""
+    return max(table.devices, key=lambda device: (device.median_ns or 0.0, device.step_count))
+
+
+def median_step_ns(run: Run) -> float | None:
+    """How long the median step of the slowest device takes; None where no step is steady."""
+    found = run.results.get(Steps)
+    return None if isinstance(found, Skipped) else slowest_device(found.steps).median_ns
+
+
+def distribution(device: StepsOfDevice) -> str:
+    """How many steady steps are slow: ``1 step in 4 takes over 1.2 medians``."""
+    limit = f"over {SLOW_FACTOR} medians"
+    if not device.slow_count:
+        return f"no step takes {limit}"
+    every = device.slow_every
+    if every is not None and (device.slow_count + 1) * every >= device.count:
+        return f"1 step in {format_count(every)} takes {limit}"
+    verb = "takes" if device.slow_count == 1 else "take"
+    return f"{format_count(device.slow_count)} of {counted(device.count, 'step')} {verb} {limit}"
+
+
+def trend(device: StepsOfDevice) -> str | None:
+    """How the last third compares to the first, None where they are alike or too few."""
+    change = device.trend_frac
+    if change is None or abs(change) < _SMALL_TREND_FRAC:
+        return None
+    longer = "longer" if change > 0 else "less"
+    return f"The last third of them takes {format_fraction(abs(change))} {longer} than the first."
+
+
+def exclusion_sentences(excluded: tuple[ExcludedSteps, ...]) -> tuple[str, ...]:
+    """How many steps of all devices are left out, a sentence for each reason."""
+    counts: Counter[str] = Counter()
+    for entry in excluded:
+        counts[entry.reason.value] += entry.count
+    return tuple(f"Left out: {counted(count, 'step')} {_REASONS[why]}." for why, count in counts.items())
+
+
+def step_places(run: Run, device: StepsOfDevice) -> Mapping[int, Place]:
+    """By the begin of a step where the timeline shows it; none where the GPU has no lane, or another clock."""
+    gpu_time = run.results.get(GpuTime)
+    if isinstance(gpu_time, Skipped):
+        return {}
+    reports = {found.id: found.report for found in gpu_time.devices}
+    shown = gpus_with_lane(run)
+    for gpu in gpu_time.gpus:
+        if device.id in gpu.devices and gpu.id in shown and reports.get(device.id) == reports.get(gpu.devices[0]):
+            return {step.start_ns: _place(gpu.id, step) for step in device.list}
+    return {}
+
+
+def _place(gpu_id: str, step: Step) -> Place:
+    return Place("step", gpu_id, step.start_ns, step.end_ns)
