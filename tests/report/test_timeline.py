@@ -71,8 +71,19 @@ def test_the_picture_gets_the_lanes_and_names_and_not_what_the_table_shows() -> 
 def test_it_is_said_which_of_many_gpus_have_a_lane() -> None:
     many = replace(TIMELINE, timeline=replace(TIMELINE.timeline, gpu_count=1024))
 
-    assert view_of(TIMELINE).choice is None
-    assert (view_of(many).choice or "").startswith("2 of 1,024 GPUs have a lane: those of the longest gaps")
+    choice, *_ = view_of(many).left_out
+    assert choice.startswith("2 of 1,024 GPUs have a lane: those of the longest gaps")
+
+
+def test_it_is_said_how_many_ranges_are_not_drawn() -> None:
+    first, *others = TIMELINE.timeline.lanes
+    (thread,) = first.threads
+    whole = replace(first, threads=(replace(thread, omitted_count=0, complete_from_ns=0),))
+    complete = replace(TIMELINE, timeline=replace(TIMELINE.timeline, lanes=(whole, *others)))
+
+    (sentence,) = view_of(TIMELINE).left_out
+    assert sentence.startswith("3 ranges of threads, none longer than 5.000 ms, are not drawn:")
+    assert view_of(complete).left_out == ()
 
 
 def test_gaps_and_kernels_lead_to_their_place_where_their_gpu_has_a_lane() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -13,7 +13,7 @@ from nsysan.model.idle import Cause
 from nsysan.model.partition import Part
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import counted, format_count, format_fraction, format_timestamp
+from nsysan.model.units import counted, format_count, format_duration, format_fraction, format_timestamp
 from nsysan.report import cells
 from nsysan.report.causes import cause_fill, cause_term, explained_gpus, present_causes
 from nsysan.report.elements import Cell, Column, Table, Term
@@ -38,7 +38,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class TimelineView(View):
-    """The picture's ``data`` as JSON, what it shows in words, and its table. ``choice`` says which GPUs have a lane.
+    """The picture's ``data`` as JSON, what it shows in words, and its table. ``left_out`` says what is not drawn.
 
     ``causes`` are what idle time is divided into, where that is known.
     """
@@ -47,7 +47,7 @@ class TimelineView(View):
     spoken: str
     keys: tuple[Key, ...]
     causes: tuple[Key, ...]
-    choice: str | None
+    left_out: tuple[str, ...]
     table: Table
 
 
@@ -64,7 +64,7 @@ def _build(run: Run) -> TimelineView | Unanswered:
         spoken=f"Timeline of {counted(len(timeline.lanes), 'GPU')}. {heading}. The table below tells the same.",
         keys=tuple(Key(part.value, part.value, part_term(part), spelled(part)) for part in Part),
         causes=_cause_keys(run),
-        choice=_choice(timeline),
+        left_out=tuple(_left_out(timeline)),
         table=_table(timeline),
         heading=heading,
         context="Work stands on a line and idle hangs below it, by what the GPU waited for. Where a pixel holds many "
@@ -114,14 +114,22 @@ def _share(stretch: Stretch, parts: Iterable[Part]) -> float:
     return sum(stretch.time.of(part) for part in parts) / stretch.time.window_ns
 
 
-def _choice(timeline: TimelineLanes) -> str | None:
+def _left_out(timeline: TimelineLanes) -> Iterator[str]:
+    """Which GPUs have no lane, and which ranges are not drawn, in a sentence each."""
     count = len(timeline.lanes)
-    if count == timeline.gpu_count:
-        return None
-    return (
-        f"{count} of {format_count(timeline.gpu_count)} GPUs have a lane: those of the longest gaps, those that "
-        "compute least, the one that computes most and the one in the middle. The first lane is all of them."
-    )
+    if count < timeline.gpu_count:
+        yield (
+            f"{count} of {format_count(timeline.gpu_count)} GPUs have a lane: those of the longest gaps, those that "
+            "compute least, the one that computes most and the one in the middle. The first lane is all of them."
+        )
+    threads = [thread for lane in timeline.lanes for thread in lane.threads if thread.omitted_count]
+    if threads:
+        omitted_count = sum(thread.omitted_count for thread in threads)
+        longest_ns = max(thread.complete_from_ns for thread in threads) - 1
+        yield (
+            f"{counted(omitted_count, 'range')} of threads, none longer than {format_duration(longest_ns)}, are not "
+            "drawn: where a thread's row is empty, some may have run."
+        )
 
 
 def _table(timeline: TimelineLanes) -> Table:
