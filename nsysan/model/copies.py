@@ -1,9 +1,9 @@
 """The kinds of copies and of memories, by the numbers nsys writes (ENUM_CUDA_MEMCPY_OPER, ENUM_CUDA_MEM_KIND)."""
 
-from enum import IntEnum
+from nsysan.model.codes import Code
 
 
-class CopyKind(IntEnum):
+class CopyKind(Code):
     """From where to where a copy goes. Kind 8 joins two devices where its two device ids differ."""
 
     UNKNOWN = 0
@@ -22,7 +22,7 @@ class CopyKind(IntEnum):
     UNIFIED_DEVICE_TO_DEVICE = 13
 
 
-class MemoryKind(IntEnum):
+class MemoryKind(Code):
     """What kind of memory an end of a copy is."""
 
     PAGEABLE = 0

@@ -1,9 +1,9 @@
 """The kinds of host records, by the numbers nsys writes."""
 
-from enum import IntEnum
+from nsysan.model.codes import Code
 
 
-class NvtxEvent(IntEnum):
+class NvtxEvent(Code):
     """What an NVTX record is (ENUM_NSYS_EVENT_TYPE); the imported ones come from an nvtxt file."""
 
     CATEGORY = 33
@@ -24,7 +24,7 @@ def unnamed_domain(domain_id: int) -> str:
     return f"domain {domain_id}" if domain_id else "default"
 
 
-class Overhead(IntEnum):
+class Overhead(Code):
     """What the profiler or the driver was doing (ENUM_CUPTI_OVERHEAD_TYPE)."""
 
     UNDEFINED = 0
@@ -38,7 +38,7 @@ class Overhead(IntEnum):
     COMMAND_BUFFER_FULL = 8
 
 
-class Synchronization(IntEnum):
+class Synchronization(Code):
     """What a synchronisation waits for; ``STREAM_WAIT_EVENT`` is a wait of the device, no host thread waits."""
 
     UNKNOWN = 0

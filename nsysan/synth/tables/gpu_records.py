@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from enum import IntEnum
 from typing import TypeVar
 
+from nsysan.model.codes import Code
 from nsysan.model.copies import MemoryKind
 from nsysan.synth.tables import schema
 from nsysan.synth.tables.metadata import VM_GLOBAL_ID
@@ -17,7 +17,7 @@ _UNIT = " [Throughput %]"
 Self = TypeVar("Self", bound="GpuRecords")
 
 
-class SyncType(IntEnum):
+class SyncType(Code):
     """What a synchronisation waits for, as ENUM_CUPTI_SYNC_TYPE numbers it."""
 
     EVENT = 1
