@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Annotated, ClassVar
 
 import msgspec
@@ -55,6 +55,9 @@ class GpuTimes:
     longest_idle_gap_ns: int
     idle_causes: IdleCauses | None = None
 
+    def __post_init__(self) -> None:
+        _check_sums(self.window_end_ns - self.window_start_ns, self.time, self.idle_causes)
+
 
 @dataclass(frozen=True, slots=True)
 class StartUp:
@@ -92,6 +95,17 @@ class DeviceTimes:
     excluded_records: dict[str, int]
     idle_causes: IdleCauses | None = None
     start_up: StartUp | None = None
+
+    def __post_init__(self) -> None:
+        _check_sums(self.window_end_ns - self.window_start_ns, self.time, self.idle_causes)
+
+
+def _check_sums(window_ns: int, time: PartTimes, causes: IdleCauses | None) -> None:
+    """Raise ValueError where the parts do not fill the window, or the causes not the idle time."""
+    if min(astuple(time)) < 0 or time.window_ns != window_ns:
+        raise ValueError("the parts do not fill the window")
+    if causes is not None and (min(astuple(causes)) < 0 or causes.idle_ns != time.idle_ns):
+        raise ValueError("the causes do not add up to the idle time")
 
 
 @dataclass(frozen=True, slots=True)

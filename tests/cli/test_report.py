@@ -50,6 +50,10 @@ def test_texts_that_were_made_hostile_are_made_safe_again(capsys: pytest.Capture
         lambda document: document.update(gpus=[]),
         lambda document: document["devices"][0].update(report=-(2**63)),
         lambda document: document["gpus"][0].update(window_start_ns="soon"),
+        lambda document: document["gpus"][0]["time"].update(idle_ns=-5),
+        lambda document: document["gpus"][0]["time"].update(idle_ns=11),
+        lambda document: document["gpus"][0].update(window_end_ns=31),
+        lambda document: document["devices"][0]["time"].update(compute_only_ns=2**70),
     ],
 )
 def test_parts_that_do_not_fit_each_other_are_one_sentence(capsys: pytest.CaptureFixture[str], change: Any) -> None:

@@ -28,7 +28,7 @@ def view_of(timeline: Timeline) -> TimelineView:
 def test_the_heading_says_when_least_is_computed() -> None:
     # 450 and 850 of 1,000 ms
     assert view_of(TIMELINE).heading == (
-        "Computing varies between 45.0 and 85.0 % over the window, and is least from 2.000000000s on"
+        "Computing varies between 45.0 and 85.0 % over the window, and is least in the 500.000 ms from 2.000000000s"
     )
 
 

@@ -12,7 +12,7 @@ from nsysan.model.units import counted, format_bytes, format_duration, format_fr
 from nsysan.report.elements import Term
 from nsysan.report.prose import capitalized, ended
 from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
-from nsysan.report.steps import median_step_ns
+from nsysan.report.steps import mean_step_ns
 from nsysan.report.terms import TERMS
 
 
@@ -89,11 +89,11 @@ def _figure(kind: _Kind, baseline: Baseline) -> Figure:
 
 
 def _beside_step(figure: Figure, run: Run) -> Figure:
-    """The figure; one that is of a step with how long the slowest device's median step takes."""
-    step_ns = median_step_ns(run)
+    """The figure; one that is of a step with how long the step takes, as a mean like itself."""
+    step_ns = mean_step_ns(run)
     if figure.term is not TERMS["data_wait"] or not figure.known or step_ns is None:
         return figure
-    return replace(figure, remark=f"of a step of {format_duration(step_ns)}, mean over ranks")
+    return replace(figure, remark=f"of a step of {format_duration(step_ns)}; both are means over steps and ranks")
 
 
 SECTION = Section("figures", 10, "Figures", "The six baseline figures", _build, Layout.OPEN)

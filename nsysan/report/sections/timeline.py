@@ -99,7 +99,11 @@ def _heading(run: Run, timeline: TimelineLanes) -> str:
         span = high if low == high else paired(low, "to", high)
         return f"{subject} is even over the window: {span} of each stretch"
     span = paired(format_fraction(least), "and", format_fraction(most))
-    return f"{subject} varies between {span} over the window, and is least from {format_timestamp(where.start_ns)} on"
+    length = format_duration(where.end_ns - where.start_ns)
+    return (
+        f"{subject} varies between {span} over the window, and is least in the {length} from "
+        f"{format_timestamp(where.start_ns)}"
+    )
 
 
 def _subject(run: Run, timeline: TimelineLanes) -> str:
