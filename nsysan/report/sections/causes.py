@@ -72,7 +72,7 @@ def _build(run: Run) -> CausesView | Unanswered | None:
         context="Each nanosecond of idle time has one cause: what the host thread did that the GPU waited for. A host "
         "that waits while the GPU works costs nothing.",
         bar=_bar(shares),
-        ticks=share_axis(),
+        ticks=share_axis("of idle"),
         legend=tuple(_entry(gpu_time, cause, share) for cause, share in shares.items()),
         choice=choice_of_gpus(gpu_time, SHOWN_GPU_COUNT),
         tables=(*bars, cause_table(shown), *(() if start_up is None else (start_up,))),
