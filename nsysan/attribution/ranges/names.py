@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
@@ -20,6 +21,8 @@ _DETAIL = re.compile(
 )
 _LONGEST_SIZES = 10_000
 """Characters: longer shapes are no operator's inputs."""
+_DEEPEST_SIZES = 8
+"""Lists within lists; how deep Python's own parser goes differs from version to version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +93,11 @@ def _parse_sizes(written: str) -> tuple[object, ...] | None:
     """The shapes, None where they are no lists of whole numbers."""
     if len(written) > _LONGEST_SIZES or not re.fullmatch(r"[\[\]\d, ]*", written):
         return None
+    depths = accumulate((letter == "[") - (letter == "]") for letter in written)
+    if max(depths, default=0) > _DEEPEST_SIZES:
+        return None
     try:
         parsed = json.loads(written)
-    except (ValueError, RecursionError):
+    except ValueError:
         return None
     return tuple(parsed) if isinstance(parsed, list) else None
