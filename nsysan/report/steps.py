@@ -25,12 +25,6 @@ def slowest_device(table: StepTable) -> StepsOfDevice:
     return max(table.devices, key=lambda device: (device.median_ns or 0.0, device.step_count))
 
 
-def median_step_ns(run: Run) -> float | None:
-    """How long the median step of the slowest device takes; None where no step is steady."""
-    found = run.results.get(Steps)
-    return None if isinstance(found, Skipped) else slowest_device(found.steps).median_ns
-
-
 def mean_step_ns(run: Run) -> float | None:
     """How long a steady step takes: mean over the steps of a device, then over devices; None where none is steady."""
     found = run.results.get(Steps)
