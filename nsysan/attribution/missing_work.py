@@ -13,6 +13,7 @@ import numpy as np
 
 from nsysan.attribution.activities import FAULTS, faults_of
 from nsysan.attribution.cuda_calls import CallKind, call_kinds
+from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.job import Job
 from nsysan.model.missing_records import MissingRecords
 from nsysan.model.tables import ABSENT, BoolArray, GpuActivities, Int64Array
@@ -75,10 +76,10 @@ def _unanswered_launch_count(job: Job, report: int) -> int:
     counts = _is_kernel_launch(trace, calls.name_id) & ~np.isin(processes, np.concatenate([of_graphs, *answered]))
     if job.gpus:
         counts &= np.isin(processes, [device.global_pid for device in job.devices if device.report == report])
-    launches = np.stack((processes, calls.correlation_id), axis=1)[counts]
     # a call of the runtime makes one of the driver under the same correlation id; one without an id stands for itself
-    known = launches[~np.isin(launches[:, 1], _NO_CORRELATION)]
-    return len(np.unique(known, axis=0)) + len(launches) - len(known)
+    alone = counts & np.isin(calls.correlation_id, _NO_CORRELATION)
+    known = counts & ~alone
+    return len(np.unique(codes_of(processes[known], calls.correlation_id[known]))) + int(alone.sum())
 
 
 def _is_kernel_launch(trace: Trace, name_ids: Int64Array) -> BoolArray:
