@@ -15,6 +15,7 @@ from nsysan.attribution.activities import SOURCES, between_devices
 from nsysan.attribution.job import Gpu, Job
 from nsysan.hardware.links import NVLINK_5, LineRate, host_link
 from nsysan.model.copies import CopyKind, MemoryKind
+from nsysan.model.distinct import distinct
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import Copies, Int64Array, Memsets
 from nsysan.model.units import NS_PER_S
@@ -100,7 +101,7 @@ class _Records(Durations):
 
 def _records_of(job: Job, gpu: Gpu, gpu_row: int) -> Iterator[_Records]:
     """The records of one GPU, a piece per report and table."""
-    for report in np.unique(gpu.activities.report).tolist():
+    for report in distinct(gpu.activities.report).tolist():
         trace = job.traces[report]
         for source, table in (("copies", trace.copies), ("memsets", trace.memsets)):
             of_table = (gpu.activities.report == report) & (gpu.activities.source == SOURCES.index(source))
@@ -134,7 +135,7 @@ def _row(group: DurationGroup, records: _Records, gpus: Sequence[Gpu]) -> CopyRo
     sized = members.take((members.size_bytes >= 0) & (members.size_bytes < IMPOSSIBLE_BYTES))
     timed = sized.take(sized.whole_ns > 0)
     time_ns = int(sized.whole_ns.sum())
-    limits = {row: _line_rate(direction, gpus[row]) for row in np.unique(members.gpu_row).tolist()}
+    limits = {row: _line_rate(direction, gpus[row]) for row in distinct(members.gpu_row).tolist()}
     fastest_link = max(
         (limit for limit in limits.values() if limit), key=lambda limit: limit.rate_bytes_per_s, default=None
     )

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.activities import Activities
+from nsysan.model.distinct import coded, distinct
 from nsysan.model.tables import Int64Array, Table
+from nsysan.timeline.ordering import grouped_order
 
 P95_PERCENT = 95
 
@@ -55,15 +57,17 @@ def windowed_durations(activities: Activities, keys: Int64Array, gpu_row: int, w
 
 def group_durations(durations: Durations) -> Iterator[DurationGroup]:
     """One group per key, in order of key."""
-    ordered = durations.take(np.lexsort((durations.whole_ns, durations.key)))
-    keys, heads, counts = np.unique(ordered.key, return_index=True, return_counts=True)
+    keys, places = coded(durations.key)
+    counts = np.bincount(places, minlength=len(keys))
+    heads = np.cumsum(counts) - counts
+    ordered = durations.take(grouped_order(places, len(keys), durations.whole_ns))
     for key, head, count in zip(keys.tolist(), heads.tolist(), counts.tolist(), strict=True):
         members = slice(head, head + count)
         whole_ns = ordered.whole_ns[members]
         yield DurationGroup(
             key=key,
             count=count,
-            gpu_count=len(np.unique(ordered.gpu_row[members])),
+            gpu_count=len(distinct(ordered.gpu_row[members])),
             total_ns=int(ordered.inside_ns[members].sum()),
             median_ns=(int(whole_ns[(count - 1) // 2]) + int(whole_ns[count // 2])) / 2,
             p95_ns=int(whole_ns[-(-P95_PERCENT * count // 100) - 1]),

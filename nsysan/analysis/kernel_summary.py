@@ -14,6 +14,7 @@ from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.job import Job
 from nsysan.attribution.kernel_class import classify
 from nsysan.attribution.missing_work import missing_records
+from nsysan.model.distinct import coded, distinct
 from nsysan.model.kernels import Collective, KernelClass
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text, text_hash
@@ -110,10 +111,10 @@ def _kernel_durations(job: Job) -> tuple[Durations, list[str]]:
     for gpu_row, gpu in enumerate(job.gpus):
         kernels = gpu.activities.take(gpu.activities.source == SOURCES.index("kernels"))
         keys = np.empty(len(kernels), dtype=np.int64)
-        for report in np.unique(kernels.report).tolist():
+        for report in distinct(kernels.report).tolist():
             trace, of_report = job.traces[report], kernels.report == report
             if trace.kernels is not None:
-                ids, id_of = np.unique(trace.kernels.name_id[kernels.row[of_report]], return_inverse=True)
+                ids, id_of = coded(trace.kernels.name_id[kernels.row[of_report]])
                 indices = [index_of.setdefault(trace.text(string_id), len(index_of)) for string_id in ids.tolist()]
                 keys[of_report] = np.array(indices, dtype=np.int64)[id_of]
         pieces.append(windowed_durations(kernels, keys, gpu_row, gpu.window_ns))
@@ -140,7 +141,7 @@ def _class_rows(durations: Durations, names: list[str], work_ns: int) -> tuple[K
     classes = list(KernelClass)
     class_of_name = np.array([classes.index(classify(name).kernel_class) for name in names], dtype=np.int64)
     class_of = class_of_name[durations.key]
-    name_counts = np.bincount(class_of_name[np.unique(durations.key)], minlength=len(classes))
+    name_counts = np.bincount(class_of_name[distinct(durations.key)], minlength=len(classes))
     groups = group_durations(durations.keyed_by(class_of))
     rows = (
         KernelClassRow(

@@ -15,6 +15,7 @@ from nsysan.attribution.job import Device, Job
 from nsysan.attribution.steps.exclusion import Exclusion, exclusions, step_causes_ns
 from nsysan.attribution.steps.job_steps import StepSource
 from nsysan.attribution.steps.tiles import DeviceSteps
+from nsysan.model.distinct import distinct
 from nsysan.model.idle import IdleCauses
 from nsysan.model.partition import PartTimes
 from nsysan.model.profilers import Recapture
@@ -203,7 +204,7 @@ def _present(causes_ns: Int64Array) -> dict[str, int]:
 
 def _distance(rows: Int64Array) -> int | None:
     """The one distance between neighbours, None where there are several, or too few neighbours to tell."""
-    distances = np.unique(np.diff(rows))
+    distances = distinct(np.diff(rows))
     return int(distances[0]) if len(distances) == 1 and len(rows) >= FEWEST_FOR_DISTANCE else None
 
 

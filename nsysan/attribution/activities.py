@@ -9,9 +9,11 @@ import numpy as np
 
 from nsysan.attribution.kernel_class import classify
 from nsysan.model.copies import CopyKind
+from nsysan.model.distinct import coded, distinct
 from nsysan.model.partition import Activity
 from nsysan.model.tables import ABSENT, BoolArray, Copies, GpuActivities, Int64Array, Kernels, Table
 from nsysan.model.trace import GPU_TABLES, IMPOSSIBLE_NS, Trace
+from nsysan.timeline.ordering import order_of
 
 SOURCES = GPU_TABLES
 """What ``Activities.source`` is an index into."""
@@ -62,17 +64,17 @@ def collect_activities(trace: Trace, report: int) -> list[DeviceActivities]:
 
 def in_order(activities: Activities) -> Activities:
     """The activities in their total order, whatever order the records had in the file."""
-    keys = (activities.row, activities.source, activities.report, activities.end_ns, activities.start_ns)
-    return activities.take(np.lexsort(keys))
+    ties = (activities.end_ns, activities.report, activities.source, activities.row)
+    return activities.take(order_of(activities.start_ns, *ties))
 
 
 def _split_by_owner(
     everything: Activities, global_pids: Int64Array, device_ids: Int64Array
 ) -> Iterator[DeviceActivities]:
     fault_of = faults_of(everything.start_ns, everything.end_ns)
-    for global_pid in np.unique(global_pids).tolist():
+    for global_pid in distinct(global_pids).tolist():
         of_process = np.flatnonzero(global_pids == global_pid)
-        for device_id in np.unique(device_ids[of_process]).tolist():
+        for device_id in distinct(device_ids[of_process]).tolist():
             rows = of_process[device_ids[of_process] == device_id]
             yield _device_activities(global_pid, device_id, everything.take(rows), fault_of[rows])
 
@@ -109,7 +111,7 @@ def _clip_at_time_zero(activities: Activities) -> Activities:
 
 def _kinds(trace: Trace, table: GpuActivities) -> Int64Array:
     if isinstance(table, Kernels):
-        name_ids, name_of = np.unique(table.name_id, return_inverse=True)
+        name_ids, name_of = coded(table.name_id)
         return np.array([int(classify(trace.text(name_id)).activity) for name_id in name_ids.tolist()])[name_of]
     if isinstance(table, Copies):
         return np.where(between_devices(table), int(Activity.COMMUNICATION), int(Activity.COPY))

@@ -8,6 +8,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from nsysan.model.distinct import coded
 from nsysan.model.tables import Int64Array
 from nsysan.model.trace import Trace
 
@@ -60,7 +61,7 @@ def call_kinds(trace: Trace) -> Int64Array:
     """The kind of each runtime call of the trace."""
     if trace.runtime_calls is None:
         return np.empty(0, np.int64)
-    name_ids, name_of = np.unique(trace.runtime_calls.name_id, return_inverse=True)
+    name_ids, name_of = coded(trace.runtime_calls.name_id)
     kinds = np.array([int(call_kind(trace.text(name_id))) for name_id in name_ids.tolist()], np.int64)
     return kinds[name_of]
 

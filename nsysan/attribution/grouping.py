@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nsysan.model.distinct import coded
 from nsysan.model.tables import Int64Array
+from nsysan.timeline.ordering import grouped_order
 
 _NO_ROWS = np.empty(0, np.int64)
 
@@ -34,9 +36,9 @@ class RowsByKey:
 
 def rows_by_key(keys: Int64Array, times_ns: Int64Array) -> RowsByKey:
     """The rows grouped by key, each group in order of time."""
-    rows = np.lexsort((times_ns, keys))
-    unique, heads = np.unique(keys[rows], return_index=True)
-    return RowsByKey(unique, np.append(heads, len(rows)), rows)
+    values, places = coded(keys)
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(places, minlength=len(values)))])
+    return RowsByKey(values, bounds, grouped_order(places, len(values), times_ns))
 
 
 def codes_of(*columns: Int64Array) -> Int64Array:
@@ -45,6 +47,6 @@ def codes_of(*columns: Int64Array) -> Int64Array:
     for column in columns:
         # most columns have a single value, and to see that is much cheaper than to sort them
         if len(column) and column.min() < column.max():
-            values, places = np.unique(column, return_inverse=True)
-            codes = np.unique(codes * len(values) + places, return_inverse=True)[1]
+            values, places = coded(column)
+            codes = coded(codes * len(values) + places)[1]
     return codes

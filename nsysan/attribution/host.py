@@ -14,9 +14,11 @@ from nsysan.attribution.idle.range_causes import causes_of_groups
 from nsysan.attribution.launch import NO_CALL, Launches, join_launches
 from nsysan.attribution.ranges.names import NameGroups, name_groups
 from nsysan.attribution.sound_records import without_damaged
+from nsysan.model.distinct import coded
 from nsysan.model.host_events import STACKED
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges, RuntimeCalls
 from nsysan.model.trace import PROCESS_BITS, Trace
+from nsysan.timeline.ordering import order_of
 
 _NOTHING = np.empty(0, np.int64)
 _PROFILER_CALL = re.compile(r"cu(da)?Profiler(Start|Stop)")
@@ -46,7 +48,7 @@ class Host:
     @cached_property
     def profiler_calls(self) -> Int64Array:
         """The calls that started or stopped the profiler."""
-        name_ids, name_of = np.unique(self.calls.name_id, return_inverse=True)
+        name_ids, name_of = coded(self.calls.name_id)
         named = [_PROFILER_CALL.match(self.trace.text(name_id)) is not None for name_id in name_ids.tolist()]
         return np.flatnonzero(np.array(named, np.bool_)[name_of])
 
@@ -77,7 +79,7 @@ class Host:
         rows = self.launches.rows["kernels"]
         launched_ns = np.where(rows == NO_CALL, kernels.start_ns, self._call_starts_ns[rows])
         function = codes_of(kernels.global_pid, kernels.device_id, kernels.name_id)
-        order = np.lexsort((kernels.start_ns, launched_ns, function))
+        order = order_of(function, launched_ns, kernels.start_ns)
         is_first = np.ones(len(kernels), np.bool_)
         is_first[order[1:]] = np.diff(function[order]) != 0
         return is_first

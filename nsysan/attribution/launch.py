@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.activities import SOURCES, Activities
+from nsysan.model.distinct import NOWHERE, Distinct
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array, RuntimeCalls
 from nsysan.model.trace import PROCESS_BITS, Trace
 
@@ -43,16 +44,17 @@ def join_launches(trace: Trace) -> Launches:
     tables = trace.gpu_tables()
     if calls is None or not len(calls):
         return Launches({name: np.full(len(table), NO_CALL) for name, table in tables.items()}, np.empty(0, np.bool_))
-    processes = np.unique(calls.global_tid & PROCESS_BITS)
-    call_keys = _Keys.over(processes, calls.correlation_id)
-    keys = call_keys.of(calls.global_tid & PROCESS_BITS, calls.correlation_id)
-    order = _first_class_first(keys, calls)
+    processes = calls.global_tid & PROCESS_BITS
+    keys = _Keys.over(processes, calls.correlation_id)
+    key_of = keys.of(processes, calls.correlation_id)
+    known = np.flatnonzero(key_of != ABSENT)
+    pairs = Distinct.of(key_of[known])
+    pair_of = pairs.places(key_of[known])
+    call_of = _first_calls(calls, known, pair_of, len(pairs))
     is_repeated = np.zeros(len(calls), np.bool_)
-    repeats = (keys[order][1:] == keys[order][:-1]) & (keys[order][1:] != ABSENT)
-    is_repeated[order[1:][repeats]] = True
-    unique = order[np.concatenate([[True], ~repeats]) & (keys[order] != ABSENT)]
+    is_repeated[known[call_of[pair_of] != known]] = True
     rows = {
-        name: _look_up(keys[unique], unique, call_keys.of(table.global_pid, table.correlation_id))
+        name: np.append(call_of, NO_CALL)[pairs.places(keys.of(table.global_pid, table.correlation_id))]
         for name, table in tables.items()
     }
     return Launches(rows, is_repeated)
@@ -62,28 +64,30 @@ def join_launches(trace: Trace) -> Launches:
 class _Keys:
     """One number for a process and a correlation id; ``ABSENT`` where either is unknown."""
 
-    processes: Int64Array
+    processes: Distinct
     id_count: int
 
     @classmethod
     def over(cls, processes: Int64Array, correlation_ids: Int64Array) -> _Keys:
         # ids beyond 40 bits are damage, CUPTI's have 32: they pair with nothing
-        return cls(processes, min(int(correlation_ids.max(initial=0)), 1 << 40) + 1)
+        return cls(Distinct.of(processes), min(int(correlation_ids.max(initial=0)), 1 << 40) + 1)
 
     def of(self, global_pids: Int64Array, correlation_ids: Int64Array) -> Int64Array:
-        places = np.minimum(np.searchsorted(self.processes, global_pids), len(self.processes) - 1)
-        known = (self.processes[places] == global_pids) & (correlation_ids > 0) & (correlation_ids < self.id_count)
+        places = self.processes.places(global_pids)
+        known = (places != NOWHERE) & (correlation_ids > 0) & (correlation_ids < self.id_count)
         return np.where(known, places * self.id_count + np.where(known, correlation_ids, 0), ABSENT)
 
 
-def _first_class_first(keys: Int64Array, calls: RuntimeCalls) -> Int64Array:
-    """The calls by key; of one key the lowest class first, an unknown one last, then by begin."""
-    known_class = np.where(calls.event_class == ABSENT, np.iinfo(np.int64).max, calls.event_class)
-    return np.lexsort((calls.start_ns, known_class, keys))
-
-
-def _look_up(keys: Int64Array, rows: Int64Array, wanted: Int64Array) -> Int64Array:
-    if not len(keys):
-        return np.full(len(wanted), NO_CALL)
-    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where((keys[places] == wanted) & (wanted != ABSENT), rows[places], NO_CALL)
+def _first_calls(calls: RuntimeCalls, rows: Int64Array, pair_of: Int64Array, pair_count: int) -> Int64Array:
+    """Each pair's call: of the lowest class, an unknown one last, then the first; ``rows[i]`` has ``pair_of[i]``."""
+    call_of = np.empty(pair_count, np.int64)
+    call_of[pair_of] = rows
+    shared = np.zeros(pair_count, np.bool_)
+    shared[pair_of[call_of[pair_of] != rows]] = True
+    among = np.flatnonzero(shared[pair_of])
+    shared_rows = rows[among]
+    known_class = np.where(calls.event_class == ABSENT, np.iinfo(np.int64).max, calls.event_class)[shared_rows]
+    order = np.lexsort((calls.start_ns[shared_rows], known_class, pair_of[among]))
+    # of several rows with one pair the last that is written stays
+    call_of[pair_of[among][order[::-1]]] = shared_rows[order[::-1]]
+    return call_of

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.activities import Activities
+from nsysan.attribution.grouping import rows_by_key
 from nsysan.attribution.host import Host
 from nsysan.attribution.launch import NO_CALL
 from nsysan.model.tables import Int64Array, Table
@@ -56,7 +57,7 @@ def launched_time(host: Host, work: Iterable[WindowedWork]) -> LaunchedTime:
         np.add.at(gpu_ns, rows[called], duration_ns[called])
         np.add.at(work_count, rows[called], 1)
     rows = np.flatnonzero(work_count)
-    rows = rows[np.lexsort((host.calls.start_ns[rows], host.calls.global_tid[rows]))]
-    threads, heads = np.unique(host.calls.global_tid[rows], return_index=True)
+    by_thread = rows_by_key(host.calls.global_tid[rows], host.calls.start_ns[rows])
+    rows = rows[by_thread.rows]
     calls = LaunchingCalls(host.calls.start_ns[rows], gpu_ns[rows], work_count[rows])
-    return LaunchedTime(threads, np.append(heads, len(rows)), calls)
+    return LaunchedTime(by_thread.keys, by_thread.bounds, calls)

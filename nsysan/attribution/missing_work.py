@@ -15,6 +15,7 @@ from nsysan.attribution.activities import FAULTS, faults_of
 from nsysan.attribution.cuda_calls import CallKind, call_kinds
 from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.job import Job
+from nsysan.model.distinct import distinct
 from nsysan.model.missing_records import MissingRecords
 from nsysan.model.tables import ABSENT, BoolArray, GpuActivities, Int64Array
 from nsysan.model.trace import GPU_TABLES, PROCESS_BITS, Trace
@@ -79,9 +80,9 @@ def _unanswered_launch_count(job: Job, report: int) -> int:
     # a call of the runtime makes one of the driver under the same correlation id; one without an id stands for itself
     alone = counts & np.isin(calls.correlation_id, _NO_CORRELATION)
     known = counts & ~alone
-    return len(np.unique(codes_of(processes[known], calls.correlation_id[known]))) + int(alone.sum())
+    return len(distinct(codes_of(processes[known], calls.correlation_id[known]))) + int(alone.sum())
 
 
 def _is_kernel_launch(trace: Trace, name_ids: Int64Array) -> BoolArray:
-    used = np.unique(name_ids).tolist()
+    used = distinct(name_ids).tolist()
     return np.isin(name_ids, [name_id for name_id in used if _KERNEL_LAUNCH.match(trace.text(name_id))])

@@ -9,6 +9,7 @@ import numpy as np
 from nsysan.attribution.activities import Activities
 from nsysan.attribution.host import Host
 from nsysan.attribution.launch import NO_CALL
+from nsysan.model.distinct import coded, first_rows
 from nsysan.model.tables import ABSENT, Int64Array, Table
 
 
@@ -44,7 +45,8 @@ def device_launches(activities: Activities, host: Host) -> DeviceLaunches:
     impossible = host.calls.start_ns[rows[called]] > activities.start_ns[called]
     sound = called[~impossible]
     # the first of each call's work comes first, as activities are in order of begin
-    call, first, work_count = np.unique(rows[sound], return_index=True, return_counts=True)
+    call, places = coded(rows[sound])
+    first, work_count = first_rows(places), np.bincount(places, minlength=len(call))
     order = np.argsort(host.calls.start_ns[call], kind="stable")
     call, first, work_count = call[order], sound[first[order]], work_count[order]
     call_ns, start_ns = host.calls.start_ns[call], activities.start_ns[first]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from nsysan.model.distinct import coded
 from nsysan.model.run import Note
 from nsysan.model.tables import ABSENT, Int64Array
 from nsysan.model.text import display_text
@@ -85,7 +86,7 @@ def _sorted_rows(trace: Trace, columns: Mapping[str, Int64Array], codes: dict[st
 
 def _coded(trace: Trace, ids: Int64Array, codes: dict[str, int]) -> Int64Array:
     """The texts behind the ids as numbers that are the same for both traces; ``codes`` is filled on the way."""
-    known, places = np.unique(ids, return_inverse=True)
+    known, places = coded(ids)
     numbers = [codes.setdefault(trace.text(text_id), len(codes)) for text_id in known.tolist()]
     return np.array(numbers, np.int64)[places.reshape(-1)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nsysan.model.distinct import distinct
 from nsysan.model.partition import Part
 from nsysan.model.tables import BoolArray, Int64Array
 from nsysan.timeline.occupancy import Occupancy
@@ -41,7 +42,7 @@ def even_edges(start_ns: int, end_ns: int, count: int) -> Int64Array:
     # in whole numbers, for a window of hours times thousands of stretches is beyond what a float holds exactly
     steps = np.arange(count + 1, dtype=np.int64)
     whole, rest = divmod(end_ns - start_ns, count)
-    return np.unique(start_ns + steps * whole + steps * rest // count)
+    return distinct(start_ns + steps * whole + steps * rest // count)
 
 
 def _before(lengths_ns: Int64Array, is_part: BoolArray, holding: Int64Array, passed_ns: Int64Array) -> Int64Array:

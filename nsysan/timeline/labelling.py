@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nsysan.model.distinct import distinct
 from nsysan.model.tables import Int64Array
+from nsysan.timeline.ordering import order_of
 
 NOBODY = -1
 """The label of moments that belong to no interval."""
@@ -67,7 +69,7 @@ NOTHING_LABELLED = Labelling(np.empty(0, np.int64), np.empty(0, np.int64))
 
 def overlaid(layers: Sequence[Labelling]) -> Labelling:
     """At each moment the label of the first layer that has one."""
-    bounds_ns = np.unique(np.concatenate([np.empty(0, np.int64), *(layer.bounds_ns for layer in layers)]))
+    bounds_ns = distinct(np.concatenate([np.empty(0, np.int64), *(layer.bounds_ns for layer in layers)]))
     labels = np.full(len(bounds_ns), NOBODY)
     for layer in reversed(layers):
         upper = layer.at(bounds_ns)
@@ -135,7 +137,7 @@ def _nested_parents(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array | No
 
 def _in_order(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
     solid = np.flatnonzero(end_ns > start_ns)
-    return solid[np.lexsort((-end_ns[solid], start_ns[solid]))]
+    return solid[order_of(start_ns[solid], -end_ns[solid])]
 
 
 def _from_disjoint(start_ns: Int64Array, end_ns: Int64Array, rows: Int64Array) -> Labelling:
@@ -151,7 +153,7 @@ def _from_nested(start_ns: Int64Array, end_ns: Int64Array, parents: Int64Array) 
     labels = np.concatenate([parents, np.arange(count)])
     # of one moment: ends before begins; inner ends (later rows) before outer, outer begins before inner
     ranks = np.concatenate([-np.arange(1, count + 1), np.arange(count)])
-    order = np.lexsort((ranks, np.arange(2 * count) >= count, times_ns))
+    order = order_of(times_ns, ranks)
     return _last_of_each_moment(times_ns[order], labels[order])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from nsysan.analysis.lanes.waits import CAUSES_LAST_FIRST, cause_coverage, cause_edges, no_causes
 from nsysan.attribution.idle.idle_pieces import IdlePieces
+from nsysan.model.distinct import distinct
 from nsysan.model.packing import pack
 from nsysan.model.partition import Part
 from nsysan.model.tables import Int64Array
@@ -92,13 +93,13 @@ def pack_lane(edges_ns: Int64Array, times_ns: Int64Array, gpu_count: int, causes
 def _cut(occupancy: Occupancy, exact: Intervals, limit: int, idle: IdlePieces | None) -> Int64Array:
     """The edges of the pieces."""
     parts_ns = part_edges(occupancy)
-    changes_ns = parts_ns if idle is None else np.union1d(parts_ns, cause_edges(idle))
+    changes_ns = parts_ns if idle is None else distinct(np.concatenate([parts_ns, cause_edges(idle)]))
     most = 2 * limit + 1
     if len(changes_ns) <= most:
         return changes_ns
     even_ns = even_edges(int(parts_ns[0]), int(parts_ns[-1]), limit // 2)
     coarse_ns = parts_ns if len(parts_ns) <= most else even_ns
-    return np.union1d(coarse_ns, changes_ns[_inside(changes_ns, exact)])
+    return distinct(np.concatenate([coarse_ns, changes_ns[_inside(changes_ns, exact)]]))
 
 
 def _inside(moments_ns: Int64Array, intervals: Intervals) -> Int64Array:

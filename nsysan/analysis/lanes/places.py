@@ -10,6 +10,7 @@ import numpy as np
 from nsysan.analysis.kernel_summary import KernelRow
 from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.job import Gpu, Job
+from nsysan.model.distinct import coded, distinct
 from nsysan.model.tables import Int64Array
 from nsysan.model.text import text_hash
 
@@ -46,11 +47,11 @@ def _longest_on(job: Job, gpu: Gpu, wanted: set[str]) -> Iterator[KernelPlace]:
     kernels = gpu.activities.take(
         is_kernel & (gpu.activities.start_ns >= first_ns) & (gpu.activities.end_ns <= last_ns)
     )
-    for report in np.unique(kernels.report).tolist():
+    for report in distinct(kernels.report).tolist():
         trace, of_report = job.traces[report], kernels.take(kernels.report == report)
         if trace.kernels is None:
             continue
-        ids, id_of = np.unique(trace.kernels.name_id[of_report.row], return_inverse=True)
+        ids, id_of = coded(trace.kernels.name_id[of_report.row])
         for row in _longest_of_each(id_of, of_report.end_ns - of_report.start_ns).tolist():
             name_hash = text_hash(trace.text(int(ids[id_of[row]])))
             if name_hash in wanted:

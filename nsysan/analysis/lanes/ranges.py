@@ -10,11 +10,13 @@ import numpy as np
 from nsysan.analysis.lanes.names import NameTable
 from nsysan.attribution.clocks import Clock
 from nsysan.attribution.job import Gpu, Job
+from nsysan.model.distinct import coded
 from nsysan.model.packing import pack
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges
 from nsysan.model.trace import PID_MASK, PROCESS_BITS, Trace, process_of
 from nsysan.timeline.intervals import Intervals
 from nsysan.timeline.labelling import depths_of
+from nsysan.timeline.ordering import order_of
 
 THREADS_PER_GPU = 2
 DEPTH_LIMIT = 4
@@ -54,7 +56,8 @@ def threads_of(job: Job, gpu: Gpu, clocks: Sequence[Clock], room: RangeRoom) -> 
         trace = job.idle.threads[device.report].host.trace
         shift_ns = clocks[device.report].shift_to(clocks[gpu.devices[0].report])
         ranges = _ranges_in(trace, device.global_pid, shift_ns, gpu.window_ns)
-        threads, counts = np.unique(ranges.global_tid, return_counts=True)
+        threads, places = coded(ranges.global_tid)
+        counts = np.bincount(places, minlength=len(threads))
         found += [(count, trace, ranges, tid) for tid, count in zip(threads.tolist(), counts.tolist(), strict=True)]
     busiest = sorted(found, key=lambda entry: -entry[0])[:THREADS_PER_GPU]
     return tuple(
@@ -73,14 +76,14 @@ def _ranges_in(trace: Trace, global_pid: int, shift_ns: int, window_ns: tuple[in
     columns |= {"start_ns": (ranges.start_ns + shift_ns).clip(*window_ns), "end_ns": ends_ns.clip(*window_ns)}
     cut = NvtxRanges(**columns)
     cut = cut.take(cut.end_ns > cut.start_ns)
-    return cut.take(np.lexsort((-cut.end_ns, cut.start_ns)))
+    return cut.take(order_of(cut.start_ns, -cut.end_ns))
 
 
 def _pack_thread(trace: Trace, ranges: NvtxRanges, origin_ns: int, room: RangeRoom) -> ThreadRanges:
     depth = depths_of(ranges.start_ns, ranges.end_ns)
     ranges, depth = ranges.take(depth < DEPTH_LIMIT), depth[depth < DEPTH_LIMIT]
     lengths_ns = ranges.end_ns - ranges.start_ns
-    longest_first = np.lexsort((ranges.start_ns, -lengths_ns))
+    longest_first = order_of(-lengths_ns, ranges.start_ns)
     kept = _kept(ranges, longest_first, room)
     name_numbers = np.zeros(len(ranges), dtype=np.int64)
     for row in longest_first[kept[longest_first]].tolist():

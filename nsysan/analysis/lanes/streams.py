@@ -12,6 +12,7 @@ from nsysan.analysis.lanes.names import NameTable
 from nsysan.attribution.activities import SOURCES, Activities
 from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.job import Gpu, Job, occupancy_of
+from nsysan.model.distinct import distinct, first_rows
 from nsysan.model.packing import pack
 from nsysan.model.partition import Activity
 from nsysan.model.tables import ABSENT, Int64Array
@@ -92,7 +93,7 @@ def _pack_activities(job: Job, shown: Activities, names: NameTable) -> str:
 def _stream_keys(job: Job, activities: Activities) -> _StreamKeys:
     """Which stream each activity ran on."""
     identities = np.empty((len(activities), 3), dtype=np.int64)
-    for report in np.unique(activities.report).tolist():
+    for report in distinct(activities.report).tolist():
         tables = job.traces[report].gpu_tables()
         for source, name in enumerate(SOURCES):
             if name in tables:
@@ -102,5 +103,5 @@ def _stream_keys(job: Job, activities: Activities) -> _StreamKeys:
                     (table.global_pid[rows], table.context_id[rows], table.stream_id[rows])
                 )
     codes = codes_of(*identities.T)
-    firsts = np.unique(codes, return_index=True)[1]
+    firsts = first_rows(codes)
     return _StreamKeys(codes, identities[firsts])

@@ -6,6 +6,7 @@ import numpy as np
 
 from nsysan.attribution.idle.codes import CAUSES
 from nsysan.attribution.idle.idle_pieces import IdlePieces
+from nsysan.model.distinct import distinct
 from nsysan.model.tables import Int64Array
 
 CAUSES_LAST_FIRST = CAUSES[::-1]
@@ -24,7 +25,7 @@ def cause_coverage(idle: IdlePieces, edges_ns: Int64Array) -> Int64Array:
     lengths_ns = idle.end_ns - idle.start_ns
     holding = np.searchsorted(idle.start_ns, edges_ns, side="right") - 1
     passed_ns = np.minimum(edges_ns - idle.start_ns[holding], lengths_ns[holding])
-    for code in np.unique(idle.cause).tolist():
+    for code in distinct(idle.cause).tolist():
         is_cause = idle.cause == code
         ended_ns = np.concatenate(([0], np.cumsum(np.where(is_cause, lengths_ns, 0))))
         # before the first piece none holds, and nothing has passed

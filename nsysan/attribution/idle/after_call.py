@@ -9,6 +9,7 @@ from nsysan.attribution.idle.gaps import EndedGaps
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.idle.thresholds import HANDOVER_NS, LONG_CALL_NS
+from nsysan.model.distinct import distinct
 from nsysan.model.idle import Cause
 from nsysan.model.trace import PROCESS_BITS
 from nsysan.timeline.intervals import Intervals, union
@@ -24,7 +25,7 @@ def pieces_after(gaps: EndedGaps, threads: HostThreads) -> IdlePieces:
     first_cause = np.where(had_returned, code_of(Cause.HANDOVER), code_of(Cause.LAUNCH_LATENCY))
     found = [IdlePieces(gaps.call_return_ns, handed_ns, gaps.gap, first_cause, tids)]
     processes = tids & PROCESS_BITS
-    for process in np.unique(processes).tolist():
+    for process in distinct(processes).tolist():
         rows = np.flatnonzero((processes == process) & (gaps.end_ns > handed_ns))
         loads = _long_loads(threads, process)
         pieces = first_come(loads.start_ns, loads.end_ns).pieces(handed_ns[rows], gaps.end_ns[rows])

@@ -11,6 +11,7 @@ from nsysan.attribution.idle.gaps import EndedGaps
 from nsysan.attribution.idle.host_thread import HostThread, HostThreads
 from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.idle.thresholds import HANDOVER_NS, LOADER_GAP_NS, LONGEST_RESTART_NS
+from nsysan.model.distinct import distinct
 from nsysan.model.idle import Cause
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array, Table
 from nsysan.model.trace import PROCESS_BITS
@@ -40,7 +41,7 @@ def pieces_before(gaps: EndedGaps, threads: HostThreads) -> IdlePieces:
     loaded_ns = _loaded_until(gaps, calling_tid, threads)
     restart_ns = _restart(gaps, calling_tid, threads)
     blocked = np.where(_waits_for_batch(gaps, parts, loaded_ns, threads), *map(code_of, _BLOCKED))
-    found = [_pieces_of(parts, tid, threads) for tid in np.unique(parts.global_tid).tolist()]
+    found = [_pieces_of(parts, tid, threads) for tid in distinct(parts.global_tid).tolist()]
     pieces = IdlePieces.concatenate(found)
     row = pieces.gap
     return _refined(pieces, loaded_ns[row], restart_ns[row], blocked[row], gaps.gap[row])
@@ -54,7 +55,7 @@ def _host_parts(gaps: EndedGaps, calling_tid: Int64Array, threads: HostThreads) 
     begin_ns = gaps.call_begin_ns
     handed_ns = gaps.start_ns.copy()
     other = np.flatnonzero((gaps.previous_tid != ABSENT) & (gaps.previous_tid != calling_tid))
-    for tid in np.unique(calling_tid[other]).tolist():
+    for tid in distinct(calling_tid[other]).tolist():
         rows = other[calling_tid[other] == tid]
         starts_ns = np.append(threads.of(tid).activity_starts_ns, np.iinfo(np.int64).max)
         handed_ns[rows] = np.minimum(starts_ns[np.searchsorted(starts_ns, gaps.start_ns[rows])], begin_ns[rows])
@@ -81,11 +82,11 @@ def _loaded_until(gaps: EndedGaps, calling_tid: Int64Array, threads: HostThreads
     begin_ns = gaps.call_begin_ns
     loaded_ns = gaps.start_ns.copy()
     for tids in (calling_tid, gaps.previous_tid):
-        for tid in np.unique(tids[tids != ABSENT]).tolist():
+        for tid in distinct(tids[tids != ABSENT]).tolist():
             rows = np.flatnonzero(tids == tid)
             loaded_ns[rows] = np.maximum(loaded_ns[rows], _last_end(threads.of(tid).loads, begin_ns[rows]))
     processes = calling_tid & PROCESS_BITS
-    for process in np.unique(processes[gaps.is_first_launch == 1]).tolist():
+    for process in distinct(processes[gaps.is_first_launch == 1]).tolist():
         rows = np.flatnonzero((processes == process) & (gaps.is_first_launch == 1))
         calls = threads.host.calls.take(threads.host.loads_by_process.of(process))
         loads = union(calls.start_ns, calls.end_ns)
@@ -107,7 +108,7 @@ def _restart(gaps: EndedGaps, calling_tid: Int64Array, threads: HostThreads) -> 
     """
     restart_ns = gaps.call_begin_ns
     for tids in (calling_tid, gaps.previous_tid):
-        for tid in np.unique(tids[tids != ABSENT]).tolist():
+        for tid in distinct(tids[tids != ABSENT]).tolist():
             rows = np.flatnonzero(tids == tid)
             ended_ns = _last_wait(threads.of(tid), gaps.start_ns[rows])
             earliest_ns = np.maximum(gaps.start_ns[rows] - HANDOVER_NS, gaps.call_start_ns[rows] - LONGEST_RESTART_NS)
@@ -126,7 +127,7 @@ def _last_wait(thread: HostThread, times_ns: Int64Array) -> Int64Array:
 def _waits_for_batch(gaps: EndedGaps, parts: _HostParts, loaded_ns: Int64Array, threads: HostThreads) -> BoolArray:
     """Which gaps' waits in the operating system are waits for data, as far as one can tell without a range's name."""
     waited_ns = np.zeros(len(gaps), np.int64)
-    for tid in np.unique(parts.global_tid).tolist():
+    for tid in distinct(parts.global_tid).tolist():
         own = parts.take(parts.global_tid == tid)
         waits = threads.of(tid).waits_in_os
         np.add.at(waited_ns, own.row, waits.covered_until(own.end_ns) - waits.covered_until(own.start_ns))

@@ -8,6 +8,7 @@ from nsysan.attribution.cuda_calls import CallKind, is_any
 from nsysan.attribution.grouping import RowsByKey
 from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.idle.thresholds import LIBRARY_START_NS, LONG_CALL_NS
+from nsysan.model.distinct import distinct
 from nsysan.model.idle import Cause
 from nsysan.model.tables import BoolArray, Int64Array, RuntimeCalls
 from nsysan.timeline.labelling import NOBODY
@@ -60,7 +61,7 @@ def is_synchronising(kinds: Int64Array) -> BoolArray:
 def _beside_loads(calls: RuntimeCalls, kinds: Int64Array, by_thread: RowsByKey) -> BoolArray:
     """Which freeing calls have a load of code on their thread close before, inside or after them."""
     beside = np.zeros(len(calls), np.bool_)
-    for thread in np.unique(calls.global_tid[kinds == CallKind.FREE]).tolist():
+    for thread in distinct(calls.global_tid[kinds == CallKind.FREE]).tolist():
         rows = by_thread.of(thread)
         frees, loads = (rows[kinds[rows] == kind] for kind in (CallKind.FREE, CallKind.LOAD))
         ended_before = np.searchsorted(np.sort(calls.end_ns[loads]), calls.start_ns[frees] - LIBRARY_START_NS)

@@ -14,6 +14,7 @@ from nsysan.attribution.launch import NO_CALL
 from nsysan.model.copies import CopyKind
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array, Table
 from nsysan.timeline.intervals import Intervals
+from nsysan.timeline.ordering import order_of
 
 NO_ACTIVITY = -1
 _LATEST = int(np.iinfo(np.int64).max)
@@ -126,7 +127,7 @@ def _next_activity(work: LaunchedWork, gaps: Intervals, shift_of: Int64Array) ->
     called = work.call[solid] != NO_CALL
     own_ns = np.where(called, work.call_start_ns[solid], 0) + shift_of[activities.report[solid]]
     called_ns = np.where(called, own_ns, _LATEST)
-    order = solid[np.lexsort((called_ns, activities.start_ns[solid]))]
+    order = solid[order_of(activities.start_ns[solid], called_ns)]
     places = np.searchsorted(activities.start_ns[order], gaps.end_ns)
     padded = np.append(order, NO_ACTIVITY)
     return padded[places]

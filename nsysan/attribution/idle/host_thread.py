@@ -15,6 +15,7 @@ from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.idle.overheads import overhead_causes, overhead_types
 from nsysan.attribution.idle.range_causes import without_workplaces
 from nsysan.attribution.idle.thresholds import LONG_CALL_NS
+from nsysan.model.distinct import coded
 from nsysan.model.host_events import Overhead
 from nsysan.model.idle import Cause
 from nsysan.model.tables import BoolArray, Int64Array, OsCalls, ProfilerOverheads, SchedulingEvents
@@ -73,7 +74,7 @@ class HostThreads:
     @cached_property
     def os_waits(self) -> BoolArray:
         """Which of the operating system's calls are waits for another thread or for data."""
-        name_ids, name_of = np.unique(self.os_calls.name_id, return_inverse=True)
+        name_ids, name_of = coded(self.os_calls.name_id)
         waits = [_WAITS.match(self.host.trace.text(name_id)) is not None for name_id in name_ids.tolist()]
         return np.array(waits, np.bool_)[name_of]
 

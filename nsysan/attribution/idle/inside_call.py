@@ -8,6 +8,7 @@ from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.idle.gaps import EndedGaps
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.idle_pieces import IdlePieces
+from nsysan.model.distinct import distinct
 from nsysan.model.idle import Cause
 from nsysan.timeline.labelling import NOBODY
 
@@ -18,7 +19,7 @@ def pieces_inside(gaps: EndedGaps, threads: HostThreads) -> IdlePieces:
     tids, own_cause = threads.host.calls.global_tid[gaps.call], threads.host.call_causes[gaps.call]
     cause = np.where(own_cause == NOBODY, code_of(Cause.LAUNCH_LATENCY), own_cause)
     found = []
-    for tid in np.unique(tids).tolist():
+    for tid in distinct(tids).tolist():
         rows = np.flatnonzero(tids == tid)
         labels = threads.of(tid).overhead_labels
         pieces = labels.pieces(gaps.call_begin_ns[rows], gaps.call_return_ns[rows])

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from nsysan.attribution.idle.codes import code_of
+from nsysan.model.distinct import coded
 from nsysan.model.host_events import Overhead
 from nsysan.model.idle import Cause
 from nsysan.model.tables import ABSENT, Int64Array
@@ -27,7 +28,7 @@ def overhead_types(trace: Trace) -> Int64Array:
     overheads = trace.profiler_overheads
     if overheads is None:
         return np.empty(0, np.int64)
-    name_ids, name_of = np.unique(overheads.name_id, return_inverse=True)
+    name_ids, name_of = coded(overheads.name_id)
     named = np.array([_type_of(trace.text(name_id)) for name_id in name_ids.tolist()], np.int64)
     return np.where(overheads.overhead_type == ABSENT, named[name_of], overheads.overhead_type)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from nsysan.attribution.host import Host
 from nsysan.attribution.launched_time import LaunchedTime
+from nsysan.model.distinct import distinct
 from nsysan.model.host_events import STACKED
 from nsysan.model.tables import Int64Array
 from nsysan.model.trace import PROCESS_BITS
@@ -32,7 +33,7 @@ def free_ranges(host: Host, launched: LaunchedTime) -> FreeRanges:
     gpu_ns, ambiguous_ns = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
     calls_of = np.repeat(launched.threads, np.diff(launched.bounds)) & PROCESS_BITS
     processes = host.ranges.global_tid[rows] & PROCESS_BITS
-    for process in np.unique(processes).tolist():
+    for process in distinct(processes).tolist():
         own = np.flatnonzero(processes == process)
         calls = launched.calls.take(np.flatnonzero(calls_of == process))
         calls = calls.take(np.argsort(calls.start_ns, kind="stable"))

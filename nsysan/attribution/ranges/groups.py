@@ -9,8 +9,10 @@ import numpy as np
 from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.host import Host
 from nsysan.attribution.ranges.times import RangeTimes
+from nsysan.model.distinct import coded, first_rows
 from nsysan.model.tables import Int64Array, Table
 from nsysan.model.trace import PROCESS_BITS
+from nsysan.timeline.ordering import order_of
 
 DomainAndName = tuple[str | None, str]
 """A domain's name, None of the default one, and the name that ranges share."""
@@ -35,7 +37,7 @@ class GroupNumbers:
             host.range_groups.of_row[rows],
         )
         code_of = codes_of(*columns)
-        firsts = np.unique(code_of, return_index=True)[1]
+        firsts = first_rows(code_of)
         numbers = []
         for process, domain, group in zip(*(column[firsts].tolist() for column in columns), strict=True):
             named = (host.trace.nvtx_domains.get((process, domain)), host.range_groups.names[group])
@@ -57,7 +59,7 @@ def own_shares(times: RangeTimes, groups: Int64Array, threads: Int64Array, total
     ``totals_ns`` is the GPU time launched before each place of the call order.
     """
     # times are cut at a window's begin: of those cut there the calls tell which began first
-    order = np.lexsort((-times.end_ns, times.first_call, times.start_ns, threads, groups))
+    order = order_of(codes_of(groups, threads), times.start_ns, times.first_call, -times.end_ns)
     key = np.stack([groups[order], threads[order]], axis=1)
     head = np.concatenate([[True], (key[1:] != key[:-1]).any(axis=1)])[: len(order)]
     end_ns = np.maximum(times.end_ns, times.start_ns)[order]
@@ -75,7 +77,7 @@ def _latest_before(ends: Int64Array, head: np.ndarray) -> Int64Array:
     if not len(ends):
         return ends
     # ranks are small, so that groups can be told apart by adding to them
-    unique, ranks = np.unique(ends, return_inverse=True)
+    unique, ranks = coded(ends)
     base = np.cumsum(head) * (len(unique) + 1)
     latest = np.maximum.accumulate(base + ranks)
     before = np.concatenate([[-1], latest[:-1]]) - base

@@ -9,6 +9,7 @@ from itertools import accumulate
 
 import numpy as np
 
+from nsysan.model.distinct import coded
 from nsysan.model.tables import Int64Array
 from nsysan.model.trace import Trace
 
@@ -70,7 +71,7 @@ class NameGroups:
 
 def name_groups(trace: Trace, name_ids: Int64Array) -> NameGroups:
     """The groups of ranges with these names; an operator's name is looked at once, whatever follows it."""
-    unique, name_of = np.unique(name_ids, return_inverse=True)
+    unique, name_of = coded(name_ids)
     numbers: dict[str, int] = {}
     by_head: dict[str, int] = {}
     groups = []

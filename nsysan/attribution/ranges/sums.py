@@ -16,6 +16,7 @@ from nsysan.attribution.ranges.free import free_ranges
 from nsysan.attribution.ranges.groups import GroupNumbers, OwnShare, own_shares
 from nsysan.attribution.ranges.times import RangeTimes, range_times
 from nsysan.attribution.ranges.tree import PathSums, path_sums
+from nsysan.model.distinct import coded, distinct
 from nsysan.model.tables import ABSENT, Int64Array, Table
 from nsysan.timeline.labelling import NOBODY
 
@@ -46,7 +47,7 @@ class SumsByGroup:
 
     def add(self, ranges: RangeSums) -> None:
         """Add what each of the ranges has."""
-        groups, group_of = np.unique(ranges.group, return_inverse=True)
+        groups, group_of = coded(ranges.group)
         for name, column in ranges.columns().items():
             if name != "group":
                 sums = np.zeros(len(groups), np.int64)
@@ -75,7 +76,7 @@ class ReportRanges:
         """What each push/pop range adds; ``starved`` is idle time that goes to the innermost range of its thread."""
         times, shares = self._times, self._shares
         starved_ns = np.zeros(len(self._host.ranges), np.int64)
-        for tid in np.unique(starved.global_tid).tolist():
+        for tid in distinct(starved.global_tid).tolist():
             own = starved.take(starved.global_tid == tid)
             pieces = self._threads.of(tid).innermost_ranges.pieces(own.start_ns, own.end_ns)
             inside = pieces.labels != NOBODY

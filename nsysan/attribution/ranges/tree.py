@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.ranges.times import RangeTimes
+from nsysan.model.distinct import coded
 from nsysan.model.tables import Int64Array
 from nsysan.timeline.labelling import NOBODY
 
@@ -93,7 +94,7 @@ def _paths(times: RangeTimes, groups: Int64Array) -> tuple[Int64Array, list[tupl
     level = by_parent[: np.searchsorted(parents, NOBODY, side="right")]
     while len(level):
         above = np.where(times.parent[level] == NOBODY, NOBODY, node_of[times.parent[level]])
-        unique, key_of = np.unique(above * group_count + groups[level], return_inverse=True)
+        unique, key_of = coded(above * group_count + groups[level])
         node_of[level] = len(nodes) + key_of
         nodes += zip(*(part.tolist() for part in np.divmod(unique, group_count)), strict=True)
         level = by_parent[_slices(np.searchsorted(parents, level), np.searchsorted(parents, level, side="right"))]

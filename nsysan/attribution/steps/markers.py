@@ -11,6 +11,7 @@ import numpy as np
 from nsysan.attribution.grouping import codes_of, rows_by_key
 from nsysan.attribution.host import Host
 from nsysan.attribution.ranges.names import NameGroups, group_name, numbers_in
+from nsysan.model.distinct import distinct, first_rows
 from nsysan.model.errors import UsageError
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges
 from nsysan.model.trace import PROCESS_BITS, Trace
@@ -62,7 +63,7 @@ def named_markers(host: Host, spelling: str) -> dict[int, Markers]:
     processes = host.ranges.global_tid & PROCESS_BITS
     found = {
         process: _markers(host, np.flatnonzero(chosen & (processes == process)), spelling)
-        for process in np.unique(processes[chosen]).tolist()
+        for process in distinct(processes[chosen]).tolist()
     }
     return {process: markers for process, markers in found.items() if len(markers.start_ns) >= FEWEST_MARKERS}
 
@@ -135,9 +136,8 @@ def _holds_most_launches(host: Host, rows: Int64Array) -> bool:
 
 def _by_thread(host: Host, rows: Int64Array) -> Iterator[Int64Array]:
     """The rows of each thread in order of begin."""
-    ordered = rows[np.lexsort((host.ranges.start_ns[rows], host.ranges.global_tid[rows]))]
-    threads = host.ranges.global_tid[ordered]
-    yield from np.split(ordered, np.flatnonzero(np.diff(threads)) + 1) if len(ordered) else ()
+    grouped = rows_by_key(host.ranges.global_tid[rows], host.ranges.start_ns[rows])
+    yield from (rows[places] for _, places in grouped.groups())
 
 
 def _markers(host: Host, rows: Int64Array, name: str) -> Markers:
@@ -160,14 +160,14 @@ def _of_library(host: Host) -> BoolArray:
     """Which ranges a library wrote: those of a domain that is called after it."""
     processes, domains = host.ranges.global_tid & PROCESS_BITS, host.ranges.domain_id
     domain_of = codes_of(processes, domains)
-    firsts = np.unique(domain_of, return_index=True)[1]
+    firsts = first_rows(domain_of)
     keys = zip(processes[firsts].tolist(), domains[firsts].tolist(), strict=True)
     names = (host.trace.nvtx_domains.get(key, "") for key in keys)
     return np.array([_LIBRARY_DOMAIN.match(name) is not None for name in names], np.bool_)[domain_of]
 
 
 def _matching_ids(trace: Trace, ranges: NvtxRanges, spelling: str) -> list[int]:
-    texts = {name_id: trace.text(name_id) for name_id in np.unique(ranges.name_id).tolist()}
+    texts = {name_id: trace.text(name_id) for name_id in distinct(ranges.name_id).tolist()}
     for is_meant in (lambda text: text == spelling, lambda text: group_name(text) == spelling):
         if found := [name_id for name_id, text in texts.items() if is_meant(text)]:
             return found

@@ -7,6 +7,7 @@ import numpy as np
 from nsysan.attribution.activities import SOURCES, Activities
 from nsysan.attribution.steps.exclusion import Exclusion
 from nsysan.attribution.steps.tiles import DeviceSteps
+from nsysan.model.distinct import coded
 from nsysan.model.trace import Trace
 
 SIGNIFICANT_FRAC = 0.01
@@ -25,7 +26,7 @@ def start_up_end_without_steps(activities: Activities, trace: Trace) -> int | No
     rows = activities.row[activities.source == SOURCES.index("kernels")]
     if kernels is None or not len(rows):
         return None
-    name_ids, name_of = np.unique(kernels.name_id[rows], return_inverse=True)
+    name_ids, name_of = coded(kernels.name_id[rows])
     times_ns = np.bincount(name_of, weights=(kernels.end_ns - kernels.start_ns)[rows])
     first_end_ns = np.full(len(name_ids), np.iinfo(np.int64).max)
     first_start_ns = first_end_ns.copy()

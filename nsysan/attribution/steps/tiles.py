@@ -12,6 +12,7 @@ from nsysan.attribution.host import Host
 from nsysan.attribution.kernel_class import classify
 from nsysan.attribution.launch import NO_CALL
 from nsysan.attribution.steps.markers import Markers
+from nsysan.model.distinct import coded
 from nsysan.model.kernels import KernelClass
 from nsysan.model.partition import Activity
 from nsysan.model.tables import Int64Array, Kernels
@@ -85,7 +86,7 @@ def heuristic_steps(activities: Activities, trace: Trace) -> DeviceSteps | None:
         return None
     order = np.argsort(kernels.start_ns, kind="stable")
     kernels = kernels.take(order)
-    name_ids, name_of = np.unique(kernels.name_id, return_inverse=True)
+    name_ids, name_of = coded(kernels.name_id)
     classes = [classify(trace.text(name_id)).kernel_class for name_id in name_ids.tolist()]
     is_optimizer = np.array([found is KernelClass.OPTIMIZER for found in classes])[name_of]
     separates = np.array([found in _SEPARATING for found in classes])[name_of]

@@ -9,6 +9,7 @@ import numpy as np
 from nsysan.ingest.nsys import tables
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import NvtxDomains, RecordTable
+from nsysan.model.distinct import distinct
 from nsysan.model.tables import (
     ABSENT,
     AnyTable,
@@ -59,7 +60,7 @@ class Records:
             self.nvtx_domains,
         )
         ids = [table.name_id for table in named if table is not None]
-        return np.unique(np.concatenate([np.empty(0, np.int64), *ids]))
+        return distinct(np.concatenate([distinct(column) for column in ids])) if ids else np.empty(0, np.int64)
 
     def median_start_ns(self) -> int | None:
         """The middle of all times at which a record starts (the later of two), None where there are no records."""

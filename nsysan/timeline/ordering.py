@@ -1,0 +1,44 @@
+"""Rows in order of time. Records lie nearly in that order, and hardly two have the same time: that is made use of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nsysan.model.tables import Int64Array
+
+
+def order_of(keys: Int64Array, *ties: Int64Array) -> Int64Array:
+    """The rows by key; those of equal keys by the ``ties``, of which the first matters most, then as they lie.
+
+    The same as ``np.lexsort((*reversed(ties), keys))``.
+    """
+    if is_ascending(keys):
+        order, ordered = np.arange(len(keys)), keys
+    else:
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
+    equal = ordered[1:] == ordered[:-1] if ties else np.zeros(0, np.bool_)
+    if equal.any():
+        tied = np.concatenate([equal, [False]]) | np.concatenate([[False], equal])
+        rows = order[tied]
+        order[tied] = rows[np.lexsort((*(tie[rows] for tie in reversed(ties)), keys[rows]))]
+    return order
+
+
+def grouped_order(places: Int64Array, place_count: int, times_ns: Int64Array) -> Int64Array:
+    """The rows by place, a number below ``place_count``; those of a place in order of time, then as they lie."""
+    if place_count <= 1:
+        return order_of(times_ns)
+    # numpy sorts numbers of 16 bits by counting, the longer ones by comparing
+    short = places.astype(np.uint16) if place_count <= 1 << 16 else places
+    rows = np.argsort(short, kind="stable")
+    late = times_ns[rows[1:]] < times_ns[rows[:-1]]
+    if (late & (places[rows[1:]] == places[rows[:-1]])).any():
+        bounds = np.searchsorted(places[rows], np.arange(1, place_count))
+        rows = np.concatenate([group[order_of(times_ns[group])] for group in np.split(rows, bounds)])
+    return rows
+
+
+def is_ascending(values: Int64Array) -> bool:
+    """Whether no value is below the one before it."""
+    return bool((values[1:] >= values[:-1]).all())
