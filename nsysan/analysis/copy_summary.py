@@ -89,7 +89,7 @@ def compute_copy_summary(job: Job, _results: ResultSet) -> CopySummary | Skipped
     return CopySummary(tuple(sorted(rows, key=lambda row: (-row.total_ns, str(row)))))
 
 
-ANALYSIS = Analysis(CopySummary, compute_copy_summary)
+ANALYSIS = Analysis(CopySummary, compute_copy_summary, of_host=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

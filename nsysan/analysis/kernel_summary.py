@@ -101,7 +101,7 @@ def compute_kernel_summary(job: Job, _results: ResultSet) -> KernelSummary | Ski
     )
 
 
-ANALYSIS = Analysis(KernelSummary, compute_kernel_summary)
+ANALYSIS = Analysis(KernelSummary, compute_kernel_summary, of_host=False)
 
 
 def _kernel_durations(job: Job) -> tuple[Durations, list[str]]:

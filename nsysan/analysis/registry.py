@@ -14,11 +14,16 @@ from nsysan.model.results import Result, ResultSet, Skipped
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """One question: the type of its answer, how it is computed, and which other answers it reads."""
+    """One question: the type of its answer, how it is computed, and which other answers it reads.
+
+    ``of_host`` says whether the answer is nothing without what the host did (calls, ranges, waits): where no answer is
+    asked for that needs it, it is not read.
+    """
 
     result_type: type[Result]
     compute: Callable[[Job, ResultSet], Result | Skipped]
     needs: tuple[type[Result], ...] = ()
+    of_host: bool = True
 
     @property
     def id(self) -> str:

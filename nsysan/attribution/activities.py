@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from nsysan.attribution.kernel_class import classify
 from nsysan.model.copies import CopyKind
 from nsysan.model.distinct import coded, distinct
 from nsysan.model.partition import Activity
-from nsysan.model.tables import ABSENT, BoolArray, Copies, GpuActivities, Int64Array, Kernels, Table
+from nsysan.model.tables import ABSENT, AnyNumber, BoolArray, Copies, GpuActivities, IdArray, Int64Array, Kernels, Table
 from nsysan.model.trace import GPU_TABLES, IMPOSSIBLE_NS, Trace
-from nsysan.timeline.ordering import order_of
+from nsysan.timeline.occupancy import KindArray
+from nsysan.timeline.ordering import is_ascending, order_of
 
 SOURCES = GPU_TABLES
 """What ``Activities.source`` is an index into."""
@@ -28,10 +31,10 @@ class Activities(Table):
 
     start_ns: Int64Array
     end_ns: Int64Array
-    kind: Int64Array
-    report: Int64Array
-    source: Int64Array
-    row: Int64Array
+    kind: KindArray
+    report: IdArray
+    source: IdArray
+    row: IdArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +56,9 @@ def collect_activities(trace: Trace, report: int) -> list[DeviceActivities]:
         start_ns=_stack(table.start_ns for table in tables.values()),
         end_ns=_stack(table.end_ns for table in tables.values()),
         kind=_stack(_kinds(trace, table) for table in tables.values()),
-        report=np.full(sum(map(len, tables.values())), report),
-        source=_stack(np.full(len(table), source) for source, table in tables.items()),
-        row=_stack(np.arange(len(table)) for table in tables.values()),
+        report=np.full(sum(map(len, tables.values())), report, np.int32),
+        source=_stack(np.full(len(table), source, np.int8) for source, table in tables.items()),
+        row=_stack(np.arange(len(table), dtype=_row_type(len(table))) for table in tables.values()),
     )
     global_pids = _stack(table.global_pid for table in tables.values())
     device_ids = _stack(table.device_id for table in tables.values())
@@ -65,7 +68,8 @@ def collect_activities(trace: Trace, report: int) -> list[DeviceActivities]:
 def in_order(activities: Activities) -> Activities:
     """The activities in their total order, whatever order the records had in the file."""
     ties = (activities.end_ns, activities.report, activities.source, activities.row)
-    return activities.take(order_of(activities.start_ns, *ties))
+    order = order_of(activities.start_ns, *ties)
+    return activities if is_ascending(order) else activities.take(order)
 
 
 def _split_by_owner(
@@ -84,7 +88,7 @@ def _device_activities(global_pid: int, device_id: int, records: Activities, fau
     return DeviceActivities(
         global_pid,
         device_id,
-        in_order(_clip_at_time_zero(records.take(faults == 0))),
+        in_order(_clip_at_time_zero(records if not faults.any() else records.take(faults == 0))),
         {fault: count for fault, count in counts.items() if count},
     )
 
@@ -105,18 +109,24 @@ def faults_of(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
 
 
 def _clip_at_time_zero(activities: Activities) -> Activities:
-    columns = activities.columns()
-    return Activities(**{**columns, "start_ns": np.maximum(columns["start_ns"], 0)})
+    if not (activities.start_ns < 0).any():
+        return activities
+    return replace(activities, start_ns=np.maximum(activities.start_ns, 0))
 
 
-def _kinds(trace: Trace, table: GpuActivities) -> Int64Array:
+def _row_type(row_count: int) -> type[np.signedinteger[Any]]:
+    return np.int32 if row_count <= np.iinfo(np.int32).max else np.int64
+
+
+def _kinds(trace: Trace, table: GpuActivities) -> KindArray:
     if isinstance(table, Kernels):
         name_ids, name_of = coded(table.name_id)
-        return np.array([int(classify(trace.text(name_id)).activity) for name_id in name_ids.tolist()])[name_of]
+        kinds = [int(classify(trace.text(name_id)).activity) for name_id in name_ids.tolist()]
+        return np.array(kinds, np.uint8)[name_of]
     if isinstance(table, Copies):
-        return np.where(between_devices(table), int(Activity.COMMUNICATION), int(Activity.COPY))
+        return np.where(between_devices(table), np.uint8(Activity.COMMUNICATION), np.uint8(Activity.COPY))
     kind = Activity.GRAPH if table is trace.graph_launches else Activity.COPY
-    return np.full(len(table), int(kind))
+    return np.full(len(table), int(kind), np.uint8)
 
 
 def between_devices(copies: Copies) -> BoolArray:
@@ -129,5 +139,5 @@ def between_devices(copies: Copies) -> BoolArray:
     return between
 
 
-def _stack(columns: Iterator[Int64Array]) -> Int64Array:
+def _stack(columns: Iterator[npt.NDArray[AnyNumber]]) -> npt.NDArray[AnyNumber]:
     return np.concatenate(list(columns))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nsysan.attribution.activities import Activities
 from nsysan.model.trace import IMPOSSIBLE_NS, Trace
@@ -51,5 +51,6 @@ def _offset(first_utc_ns: int | None, utc_ns: int | None) -> int | None:
 
 def shifted(activities: Activities, shift_ns: int) -> Activities:
     """The activities with their times moved."""
-    moved = {"start_ns": activities.start_ns + shift_ns, "end_ns": activities.end_ns + shift_ns}
-    return Activities(**{**activities.columns(), **moved})
+    if shift_ns == 0:
+        return activities
+    return replace(activities, start_ns=activities.start_ns + shift_ns, end_ns=activities.end_ns + shift_ns)

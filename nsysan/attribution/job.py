@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from nsysan.attribution.activities import SOURCES, Activities, collect_activities, in_order
 from nsysan.attribution.clocks import Clock, clocks_of, shifted
 from nsysan.attribution.doubtful_records import doubt_notes
@@ -125,7 +123,7 @@ def build_job(
 
 def occupancy_of(activities: Activities, window_ns: tuple[int, int]) -> Occupancy:
     """Which kinds of these activities run when, inside the window."""
-    return sweep(activities.start_ns, activities.end_ns, activities.kind.astype(np.uint8), window_ns)
+    return sweep(activities.start_ns, activities.end_ns, activities.kind, window_ns)
 
 
 def _build_gpu(
@@ -135,12 +133,15 @@ def _build_gpu(
     pieces = [shifted(device.work.activities, clocks[device.report].shift_to(clocks[first.report])) for device in group]
     activities = in_order(Activities.concatenate(pieces))
     own_bounds = bounds[first.report]
-    window_ns = window_over(activities, own_bounds)
     devices = tuple(
         _build_device(device, gpu_id, own_bounds.moved(clocks[first.report].shift_to(clocks[device.report])))
         for device in group
     )
-    return Gpu(gpu_id, first.identity, devices, activities, occupancy_of(activities, window_ns))
+    # most GPUs have one device, which is then all there is to know
+    occupancy = (
+        devices[0].occupancy if len(devices) == 1 else occupancy_of(activities, window_over(activities, own_bounds))
+    )
+    return Gpu(gpu_id, first.identity, devices, activities, occupancy)
 
 
 def _build_device(found: FoundDevice, gpu_id: str, bounds: WindowChoice) -> Device:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 Int64Array = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+IdArray = npt.NDArray[np.signedinteger[Any]]
+"""Ids, kinds and places, in a type that is wide enough for them: they are compared and looked up, not computed with."""
+AnyNumber = TypeVar("AnyNumber", bound=np.integer[Any])
 
 ABSENT = int(np.iinfo(np.int64).min)
 
@@ -46,9 +49,11 @@ class Table:
     @classmethod
     def concatenate(cls: type[AnyTable], pieces: Sequence[AnyTable]) -> AnyTable:
         """The records of all pieces in their order; an empty table where there are none."""
-        nothing = np.empty(0, dtype=np.int64)
+        if len(pieces) == 1:
+            return pieces[0]
+        nothing = [np.empty(0, dtype=np.int64)]
         columns = {field.name: [getattr(piece, field.name) for piece in pieces] for field in fields(cls)}
-        return cls(**{name: np.concatenate([nothing, *parts]) for name, parts in columns.items()})
+        return cls(**{name: np.concatenate(parts or nothing) for name, parts in columns.items()})
 
     def to_pandas(self) -> pd.DataFrame:
         """The table as a pandas frame with the same column names, for notebooks (needs pandas)."""

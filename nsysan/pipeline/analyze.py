@@ -63,7 +63,8 @@ def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress |
     """The Run of these report files. Raises InputError, UsageError or MissingToolError; writes only kept exports."""
     wanted = _wanted(options.only)
     originals, copy_notes = without_copies(paths)
-    traces, repeat_notes = without_repeats(_read_all(originals, options, progress or _silent))
+    reading = _reading(options, wanted, progress or _silent)
+    traces, repeat_notes = without_repeats([read_trace(path, reading) for path in originals])
     job = build_job(traces, options.window, options.gpu, options.marker)
     results = _compute(job, wanted)
     return Run(
@@ -98,14 +99,14 @@ def _wanted(only: Sequence[str]) -> tuple[Analysis, ...]:
     return tuple(analysis for name, analysis in known.items() if name in wanted)
 
 
-def _read_all(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress) -> list[Trace]:
-    reading = ReadOptions(
+def _reading(options: AnalyzeOptions, wanted: Sequence[Analysis], progress: Progress) -> ReadOptions:
+    return ReadOptions(
         nsys=options.nsys,
         hash_content=options.hash_content,
         progress=progress,
         keep_exports_in=options.keep_exports_in,
+        with_host=options.window.nvtx_range is not None or any(analysis.of_host for analysis in wanted),
     )
-    return [read_trace(path, reading) for path in paths]
 
 
 def _unreadable_notes(traces: Sequence[Trace]) -> Iterator[Note]:

@@ -46,7 +46,7 @@ def activities_of(drawn: list[tuple[int, int, Activity]]) -> Activities:
     lengths = np.array([length for _, length, _ in ordered], dtype=np.int64)
     zeros = np.zeros(len(ordered), dtype=np.int64)
     kinds = np.array([int(kind) for _, _, kind in ordered], dtype=np.int64)
-    return Activities(starts, starts + lengths, kinds, zeros, zeros, np.arange(len(ordered)))
+    return Activities(starts, starts + lengths, kinds.astype(np.uint8), zeros, zeros, np.arange(len(ordered)))
 
 
 def timeline_of(folder: Path, *exports: Export, options: AnalyzeOptions | None = None) -> TimelineLanes:

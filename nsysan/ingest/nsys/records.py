@@ -39,14 +39,14 @@ class Records:
     copies: Copies | None
     memsets: Memsets | None
     graph_launches: GraphLaunches | None
-    runtime_calls: RuntimeCalls | None
-    synchronizations: Synchronizations | None
-    profiler_overheads: ProfilerOverheads | None
-    os_calls: OsCalls | None
-    scheduling_events: SchedulingEvents | None
-    nvtx_ranges: NvtxRanges | None
-    nvtx_marks: NvtxMarks | None
-    nvtx_domains: NvtxDomains | None
+    runtime_calls: RuntimeCalls | None = None
+    synchronizations: Synchronizations | None = None
+    profiler_overheads: ProfilerOverheads | None = None
+    os_calls: OsCalls | None = None
+    scheduling_events: SchedulingEvents | None = None
+    nvtx_ranges: NvtxRanges | None = None
+    nvtx_marks: NvtxMarks | None = None
+    nvtx_domains: NvtxDomains | None = None
 
     def name_ids(self) -> Int64Array:
         """The ids that name a record, each once, in ascending order."""
@@ -77,13 +77,18 @@ class Records:
         return replace(self, **{name: _moved(table, shift_ns) for name, table in kinds.items() if table is not None})
 
 
-def read_records(export: OpenExport) -> Records:
-    """All records, their times as they are stored."""
-    return Records(
+def read_records(export: OpenExport, *, with_host: bool) -> Records:
+    """The records, their times as they are stored; those of the host only ``with_host``."""
+    work = Records(
         kernels=_read(export, tables.KERNELS),
         copies=_read(export, tables.COPIES),
         memsets=_read(export, tables.MEMSETS),
         graph_launches=_read(export, tables.GRAPH_LAUNCHES),
+    )
+    if not with_host:
+        return work
+    return replace(
+        work,
         runtime_calls=_read(export, tables.RUNTIME_CALLS),
         synchronizations=_read(export, tables.SYNCHRONIZATIONS),
         profiler_overheads=_joined(_read(export, tables.PROFILER_OVERHEADS), _read(export, tables.CUDA_OVERHEADS)),

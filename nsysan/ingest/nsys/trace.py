@@ -24,7 +24,7 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
     """
     export = open_export(source, candidate.shown_name)
     session = read_session(export)
-    records = _from_session_start(read_records(export), session)
+    records = _from_session_start(read_records(export, with_host=options.with_host), session)
     names = Names(export, records.name_ids())
     gpus, cuda_devices = read_gpus(export), read_cuda_devices(export)
     return Trace(

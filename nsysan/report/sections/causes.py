@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nsysan.analysis.gpu_time import GpuTime
+from nsysan.analysis.idle_causes import IdleByCause
 from nsysan.model.idle import Cause
-from nsysan.model.profilers import BOTH_ACTIVITIES, Recapture, profiler_of
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import format_duration, format_fraction
@@ -27,11 +27,6 @@ from nsysan.report.prose import listed, paired, spelled
 from nsysan.report.section import Section, Unanswered, View, unanswered
 
 SHOWN_GPU_COUNT = 16
-
-_CALLS = Recapture(
-    nsys="Record CUDA calls as well: nsys profile -t cuda,nvtx ...",
-    torch=f"Record host and GPU with torch.profiler: profile({BOTH_ACTIVITIES}).",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +58,8 @@ def _build(run: Run) -> CausesView | Unanswered | None:
         return None
     shares = cause_shares(gpu_time)
     if not shares:
-        return unanswered(_unrecorded(run), "what the GPUs waited for")
+        causes = run.results.get(IdleByCause)
+        return unanswered(causes, "what the GPUs waited for") if isinstance(causes, Skipped) else None
     shown = worst_gpus([gpu for gpu, _ in explained_gpus(gpu_time.gpus)], SHOWN_GPU_COUNT)
     bars = (cause_bars(shown),) if len(shown) > 1 else ()
     start_up = start_up_table(gpu_time.devices)
@@ -77,11 +73,6 @@ def _build(run: Run) -> CausesView | Unanswered | None:
         choice=choice_of_gpus(gpu_time, SHOWN_GPU_COUNT),
         tables=(*bars, cause_table(shown), *(() if start_up is None else (start_up,))),
     )
-
-
-def _unrecorded(run: Run) -> Skipped:
-    recapture = _CALLS.by({profiler_of(report.reader) for report in run.reports})
-    return Skipped("idle_causes", "no CUDA calls of the GPUs' processes were recorded", recapture)
 
 
 def _heading(gpu_time: GpuTime, shares: Mapping[Cause, float]) -> str:

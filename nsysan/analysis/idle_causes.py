@@ -1,0 +1,67 @@
+"""Why the GPUs were idle, over all of them; each GPU's own causes stand beside its partition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from nsysan.analysis.gpu_time import GpuTime, GpuTimes
+from nsysan.analysis.registry import Analysis
+from nsysan.attribution.job import Job
+from nsysan.model.idle import Cause, IdleCauses
+from nsysan.model.profilers import BOTH_ACTIVITIES, Recapture
+from nsysan.model.results import ResultSet, Skipped
+
+
+@dataclass(frozen=True, slots=True)
+class CauseOfIdle:
+    """Idle time of one cause: ``total_ns`` over all GPUs, and the mean and worst share of a GPU's window."""
+
+    cause: Cause
+    total_ns: int
+    mean_frac: float
+    worst_frac: float
+    worst_gpu: str
+
+
+@dataclass(frozen=True, slots=True)
+class IdleByCause:
+    """The causes that occur, most time first, over the GPUs whose calls were recorded; they add up to their idle."""
+
+    id: ClassVar[str] = "idle_causes"
+
+    idle_causes: tuple[CauseOfIdle, ...]
+
+
+_CALLS = Recapture(
+    nsys="Record CUDA calls as well: nsys profile -t cuda,nvtx ...",
+    torch=f"Record host and GPU with torch.profiler: profile({BOTH_ACTIVITIES}).",
+)
+
+
+def compute_idle_causes(job: Job, results: ResultSet) -> IdleByCause | Skipped:
+    """The causes over all GPUs; skipped where no GPU has work or no CUDA calls were recorded."""
+    gpu_time = results.get(GpuTime)
+    if isinstance(gpu_time, Skipped):
+        return Skipped(IdleByCause.id, gpu_time.reason, gpu_time.recapture)
+    explained = [(gpu, gpu.idle_causes) for gpu in gpu_time.gpus if gpu.idle_causes is not None and gpu.time.window_ns]
+    if not explained:
+        recapture = _CALLS.by({trace.profiler for trace in job.traces})
+        return Skipped(IdleByCause.id, "no CUDA calls of the GPUs' processes were recorded", recapture)
+    causes = [_over_gpus(cause, explained) for cause in Cause]
+    return IdleByCause(tuple(sorted((cause for cause in causes if cause.total_ns), key=lambda one: -one.total_ns)))
+
+
+ANALYSIS = Analysis(IdleByCause, compute_idle_causes, needs=(GpuTime,))
+
+
+def _over_gpus(cause: Cause, explained: list[tuple[GpuTimes, IdleCauses]]) -> CauseOfIdle:
+    shares = [causes.of(cause) / gpu.time.window_ns for gpu, causes in explained]
+    worst = max(range(len(shares)), key=shares.__getitem__)
+    return CauseOfIdle(
+        cause=cause,
+        total_ns=sum(causes.of(cause) for _, causes in explained),
+        mean_frac=sum(shares) / len(shares),
+        worst_frac=shares[worst],
+        worst_gpu=explained[worst][0].id,
+    )
