@@ -17,7 +17,7 @@ from nsysan.hardware.links import NVLINK_5, LineRate, host_link
 from nsysan.model.copies import CopyKind, MemoryKind
 from nsysan.model.distinct import distinct
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.tables import Copies, Int64Array, Memsets
+from nsysan.model.tables import Copies, IdArray, Int64Array, Memsets
 from nsysan.model.units import NS_PER_S
 
 IMPOSSIBLE_BYTES = 1 << 44
@@ -125,8 +125,8 @@ def _kinds(copies: Copies) -> tuple[Int64Array, Int64Array, Int64Array]:
     return direction, copies.src_kind, copies.dst_kind
 
 
-def _pack(direction: Int64Array, src: Int64Array, dst: Int64Array) -> Int64Array:
-    return direction * 256 + src * 16 + dst
+def _pack(direction: IdArray, src: IdArray, dst: IdArray) -> Int64Array:
+    return direction.astype(np.int64) * 256 + src.astype(np.int64) * 16 + dst
 
 
 def _row(group: DurationGroup, records: _Records, gpus: Sequence[Gpu]) -> CopyRow:

@@ -265,7 +265,7 @@ def _device_times(device: Device, job: Job) -> DeviceTimes:
         longest_idle_gap_ns=int(gaps.durations_ns.max(initial=0)),
         idle_causes=None if idle is None else idle.causes(),
         start_up=None if idle is None else _start_up(device, job, idle),
-        excluded_records=dict(device.excluded_records),
+        excluded_records=device.work.excluded_records,
     )
 
 
@@ -289,7 +289,9 @@ def _idle_between(device: Device, start_ns: int, end_ns: int) -> int:
     """Idle of the capture outside the window; a user's window may leave work there."""
     if end_ns <= start_ns:
         return 0
-    return occupancy_of(device.activities, (start_ns, end_ns)).idle().total_ns
+    activities = device.activities
+    inside = (activities.start_ns < end_ns) & (activities.end_ns > start_ns)
+    return occupancy_of(activities.take(inside), (start_ns, end_ns)).idle().total_ns
 
 
 def _job_times(

@@ -109,14 +109,15 @@ def _kernel_durations(job: Job) -> tuple[Durations, list[str]]:
     index_of: dict[str, int] = {}
     pieces = []
     for gpu_row, gpu in enumerate(job.gpus):
-        kernels = gpu.activities.take(gpu.activities.source == SOURCES.index("kernels"))
-        keys = np.empty(len(kernels), dtype=np.int64)
+        is_kernel = gpu.activities.source == SOURCES.index("kernels")
+        kernels = gpu.activities if is_kernel.all() else gpu.activities.take(is_kernel)
+        keys = np.empty(len(kernels), dtype=np.int32)
         for report in distinct(kernels.report).tolist():
             trace, of_report = job.traces[report], kernels.report == report
             if trace.kernels is not None:
                 ids, id_of = coded(trace.kernels.name_id[kernels.row[of_report]])
                 indices = [index_of.setdefault(trace.text(string_id), len(index_of)) for string_id in ids.tolist()]
-                keys[of_report] = np.array(indices, dtype=np.int64)[id_of]
+                keys[of_report] = np.array(indices, dtype=np.int32)[id_of]
         pieces.append(windowed_durations(kernels, keys, gpu_row, gpu.window_ns))
     return Durations.concatenate(pieces), list(index_of)
 
@@ -139,7 +140,7 @@ def _row(group: DurationGroup, name: str, work_ns: int) -> KernelRow:
 
 def _class_rows(durations: Durations, names: list[str], work_ns: int) -> tuple[KernelClassRow, ...]:
     classes = list(KernelClass)
-    class_of_name = np.array([classes.index(classify(name).kernel_class) for name in names], dtype=np.int64)
+    class_of_name = np.array([classes.index(classify(name).kernel_class) for name in names], dtype=np.int32)
     class_of = class_of_name[durations.key]
     name_counts = np.bincount(class_of_name[distinct(durations.key)], minlength=len(classes))
     groups = group_durations(durations.keyed_by(class_of))

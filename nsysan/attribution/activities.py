@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,12 +39,22 @@ class Activities(Table):
 
 @dataclass(frozen=True, slots=True)
 class DeviceActivities:
-    """What one process did on one CUDA device: its work, and how many records were left out, by why."""
+    """What one process did on one CUDA device: its work, and its records by kind and by fault.
+
+    ``fault_counts`` has a row for each of ``SOURCES``: how many records have no fault, then how many have each of
+    ``FAULTS``.
+    """
 
     global_pid: int
     device_id: int
     activities: Activities
-    excluded_records: Mapping[str, int]
+    fault_counts: Int64Array
+
+    @property
+    def excluded_records(self) -> dict[str, int]:
+        """How many records were left out, by why."""
+        counts = zip(FAULTS, self.fault_counts[:, 1:].sum(axis=0).tolist(), strict=True)
+        return {fault: count for fault, count in counts if count}
 
 
 def collect_activities(trace: Trace, report: int) -> list[DeviceActivities]:
@@ -83,13 +93,14 @@ def _split_by_owner(
             yield _device_activities(global_pid, device_id, everything.take(rows), fault_of[rows])
 
 
-def _device_activities(global_pid: int, device_id: int, records: Activities, faults: Int64Array) -> DeviceActivities:
-    counts = {fault: int((faults == code).sum()) for code, fault in enumerate(FAULTS, start=1)}
+def _device_activities(global_pid: int, device_id: int, records: Activities, faults: IdArray) -> DeviceActivities:
+    kinds = len(FAULTS) + 1
+    counts = np.bincount(records.source.astype(np.int64) * kinds + faults, minlength=len(SOURCES) * kinds)
     return DeviceActivities(
         global_pid,
         device_id,
         in_order(_clip_at_time_zero(records if not faults.any() else records.take(faults == 0))),
-        {fault: count for fault, count in counts.items() if count},
+        counts.reshape(len(SOURCES), kinds),
     )
 
 
@@ -97,7 +108,7 @@ FAULTS = ("without_time", "impossible_time", "negative_length", "before_capture"
 """Why a record is left out: start and end are 0; a time over ten days away; end before start; over before time zero."""
 
 
-def faults_of(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
+def faults_of(start_ns: Int64Array, end_ns: Int64Array) -> IdArray:
     """Per record 0, or 1 + the index of the first of ``FAULTS`` that it has."""
     faults = (
         (start_ns == 0) & (end_ns == 0),
@@ -105,7 +116,9 @@ def faults_of(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
         end_ns < start_ns,
         (end_ns <= 0) & (start_ns < 0),
     )
-    return np.select(faults, range(1, len(FAULTS) + 1), default=0)
+    if not np.logical_or.reduce(faults).any():
+        return np.zeros(len(start_ns), np.int8)
+    return np.select(faults, range(1, len(FAULTS) + 1), default=0).astype(np.int8)
 
 
 def _clip_at_time_zero(activities: Activities) -> Activities:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from nsysan.attribution.activities import SOURCES, Activities, collect_activities, in_order
+from nsysan.attribution.activities import SOURCES, Activities, DeviceActivities, collect_activities, in_order
 from nsysan.attribution.clocks import Clock, clocks_of, shifted
 from nsysan.attribution.doubtful_records import doubt_notes
 from nsysan.attribution.gpu_identity import GpuIdentity, identify_gpu
@@ -31,11 +31,23 @@ class Device:
     id: str
     gpu_id: str
     report: int
-    global_pid: int
-    device_id: int
-    activities: Activities
-    excluded_records: Mapping[str, int]
+    work: DeviceActivities
     occupancy: Occupancy
+
+    @property
+    def global_pid(self) -> int:
+        """The serialized id of the process."""
+        return self.work.global_pid
+
+    @property
+    def device_id(self) -> int:
+        """The process' CUDA ordinal."""
+        return self.work.device_id
+
+    @property
+    def activities(self) -> Activities:
+        """What it ran."""
+        return self.work.activities
 
     @property
     def pid(self) -> int | None:
@@ -150,10 +162,7 @@ def _build_device(found: FoundDevice, gpu_id: str, bounds: WindowChoice) -> Devi
         id=found.id,
         gpu_id=gpu_id,
         report=found.report,
-        global_pid=work.global_pid,
-        device_id=work.device_id,
-        activities=work.activities,
-        excluded_records=work.excluded_records,
+        work=work,
         occupancy=occupancy_of(work.activities, window_over(work.activities, bounds)),
     )
 

@@ -8,21 +8,22 @@ launched may have been captured into them, and never have run by itself.
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import numpy as np
 
-from nsysan.attribution.activities import FAULTS, faults_of
+from nsysan.attribution.activities import FAULTS, SOURCES, faults_of
 from nsysan.attribution.cuda_calls import CallKind, call_kinds
 from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.job import Job
 from nsysan.model.distinct import distinct
 from nsysan.model.missing_records import MissingRecords
-from nsysan.model.tables import ABSENT, BoolArray, GpuActivities, Int64Array
+from nsysan.model.tables import ABSENT, BoolArray, Int64Array
 from nsysan.model.trace import GPU_TABLES, PROCESS_BITS, Trace
 
 _KERNEL_LAUNCH = re.compile(r"cu(da)?Launch(?!HostFunc)")
 _NO_CORRELATION = (ABSENT, 0)
-_NO_DAMAGE = (0, FAULTS.index("before_capture") + 1)
+_BEFORE_CAPTURE = FAULTS.index("before_capture") + 1
 """What ended before the capture began is rightly left out of it."""
 
 
@@ -47,8 +48,7 @@ def _reports(job: Job) -> list[int]:
 def _count(job: Job, report: int, kind: str) -> tuple[int, int]:
     """How many records of this kind are missing in the report, and how many can be used."""
     trace = job.traces[report]
-    table = trace.gpu_tables().get(kind)
-    damaged_count, usable_count = (0, 0) if table is None else _damaged_and_usable(job, report, table)
+    damaged_count, usable_count = _damaged_and_usable(job, report, kind)
     missing_count = damaged_count + trace.unreadable_work.get(kind, 0)
     if kind == "kernels":
         # the launches of rows that cannot be read are unanswered as well
@@ -56,13 +56,21 @@ def _count(job: Job, report: int, kind: str) -> tuple[int, int]:
     return missing_count, usable_count
 
 
-def _damaged_and_usable(job: Job, report: int, table: GpuActivities) -> tuple[int, int]:
-    concerns = np.full(len(table), not job.gpus)
+def _damaged_and_usable(job: Job, report: int, kind: str) -> tuple[int, int]:
+    counts = _fault_counts(job, report, kind)
+    return sum(counts.values()) - counts[0] - counts[_BEFORE_CAPTURE], counts[0]
+
+
+def _fault_counts(job: Job, report: int, kind: str) -> Counter[int]:
+    """How many records of a kind have which fault, as of ``faults_of``: of the job's devices, or of all without any."""
+    if not job.gpus:
+        table = job.traces[report].gpu_tables().get(kind)
+        return Counter() if table is None else Counter(faults_of(table.start_ns, table.end_ns).tolist())
+    counts: Counter[int] = Counter()
     for device in job.devices:
         if device.report == report:
-            concerns |= (table.global_pid == device.global_pid) & (table.device_id == device.device_id)
-    faults = faults_of(table.start_ns, table.end_ns)[concerns]
-    return int((~np.isin(faults, _NO_DAMAGE)).sum()), int((faults == 0).sum())
+            counts.update(dict(enumerate(device.work.fault_counts[SOURCES.index(kind)].tolist())))
+    return counts
 
 
 def _unanswered_launch_count(job: Job, report: int) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from nsysan.model.tables import Int64Array
+from nsysan.model.tables import IdArray
 
 FIRST_INLINE_ID = 1 << 62
 """Beyond any id that nsys gives."""
@@ -49,7 +50,7 @@ class ColumnRead:
     scope is unknown, because that column holds no integer, cannot be read either.
     """
 
-    arrays: dict[str, Int64Array] | None
+    arrays: Mapping[str, IdArray] | None
     unreadable_count: int
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nsysan.model.tables import Int64Array
+from nsysan.model.tables import IdArray, Int64Array
 
 NOWHERE = -1
 """The place of what is not among the values."""
@@ -29,7 +29,7 @@ class Distinct:
     """The place of each number from the first value to the last, where there are few enough of these."""
 
     @classmethod
-    def of(cls, column: Int64Array) -> Distinct:
+    def of(cls, column: IdArray) -> Distinct:
         """The distinct values of the column."""
         if not len(column):
             return cls(np.empty(0, np.int64), None)
@@ -39,7 +39,7 @@ class Distinct:
         if last - first >= _HOLES * len(column) + _SMALL_TABLE:
             return cls(_sorted_distinct(column), None)
         is_there = np.zeros(last - first + 1, np.bool_)
-        is_there[column - first] = True
+        is_there[np.subtract(column, first, dtype=np.int64)] = True
         places = np.flatnonzero(is_there)
         table = np.zeros(len(is_there), np.int32)
         table[places] = np.arange(len(places), dtype=np.int32)
@@ -48,31 +48,31 @@ class Distinct:
     def __len__(self) -> int:
         return len(self.values)
 
-    def places(self, column: Int64Array) -> Int64Array:
+    def places(self, column: IdArray) -> Int64Array:
         """The place of each row's value among the values, ``NOWHERE`` where it is none of them."""
         if not len(self.values):
             return np.full(len(column), NOWHERE)
         if self._table is None:
             places = np.searchsorted(self.values, column)
         else:
-            inside = column.clip(self.values[0], self.values[-1])
-            places = self._table[inside - self.values[0]].astype(np.int64)
+            offsets = np.subtract(column, self.values[0], dtype=np.int64)
+            places = self._table.take(offsets, mode="clip").astype(np.int64)
         known = self.values.take(places, mode="clip") == column
         return places if known.all() else np.where(known, places, NOWHERE)
 
 
-def distinct(column: Int64Array) -> Int64Array:
+def distinct(column: IdArray) -> Int64Array:
     """The distinct values in ascending order."""
     return Distinct.of(column).values
 
 
-def coded(column: Int64Array) -> tuple[Int64Array, Int64Array]:
+def coded(column: IdArray) -> tuple[Int64Array, Int64Array]:
     """The distinct values in ascending order, and the place of each row's value among them."""
     found = Distinct.of(column)
     return found.values, found.places(column)
 
 
-def first_rows(places: Int64Array) -> Int64Array:
+def first_rows(places: IdArray) -> Int64Array:
     """The first row of each place; there is a row for every place from 0 to the last."""
     rows = np.empty(int(places.max(initial=-1)) + 1, np.int64)
     # of several rows with one place the last that is written stays
@@ -80,7 +80,7 @@ def first_rows(places: Int64Array) -> Int64Array:
     return rows
 
 
-def _sorted_distinct(column: Int64Array) -> Int64Array:
+def _sorted_distinct(column: IdArray) -> Int64Array:
     ordered = np.sort(column)
     is_new = np.ones(len(ordered), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])

@@ -68,18 +68,18 @@ class GpuActivities(Table):
 
     start_ns: Int64Array
     end_ns: Int64Array
-    global_pid: Int64Array
-    device_id: Int64Array
-    context_id: Int64Array
-    stream_id: Int64Array
-    correlation_id: Int64Array
+    global_pid: IdArray
+    device_id: IdArray
+    context_id: IdArray
+    stream_id: IdArray
+    correlation_id: IdArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kernels(GpuActivities):
     """Kernel executions; ``name_id`` is the demangled name's key in ``Trace.strings``."""
 
-    name_id: Int64Array
+    name_id: IdArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,11 +87,11 @@ class Copies(GpuActivities):
     """Memory copies; ``copy_kind`` is a ``CopyKind``, ``src_kind`` and ``dst_kind`` are a ``MemoryKind``."""
 
     size_bytes: Int64Array
-    copy_kind: Int64Array
-    src_kind: Int64Array
-    dst_kind: Int64Array
-    src_device_id: Int64Array
-    dst_device_id: Int64Array
+    copy_kind: IdArray
+    src_kind: IdArray
+    dst_kind: IdArray
+    src_device_id: IdArray
+    dst_device_id: IdArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,7 +105,7 @@ class Memsets(GpuActivities):
 class GraphLaunches(GpuActivities):
     """Executions of a CUDA graph, each one block (``--cuda-graph-trace=graph``): the kernels inside are unknown."""
 
-    graph_id: Int64Array
+    graph_id: IdArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,11 +117,11 @@ class NvtxRanges(Table):
 
     start_ns: Int64Array
     end_ns: Int64Array
-    global_tid: Int64Array
-    domain_id: Int64Array
-    name_id: Int64Array
-    event_type: Int64Array
-    end_global_tid: Int64Array
+    global_tid: IdArray
+    domain_id: IdArray
+    name_id: IdArray
+    event_type: IdArray
+    end_global_tid: IdArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,9 +129,9 @@ class NvtxMarks(Table):
     """Moments that the program marked."""
 
     start_ns: Int64Array
-    global_tid: Int64Array
-    domain_id: Int64Array
-    name_id: Int64Array
+    global_tid: IdArray
+    domain_id: IdArray
+    name_id: IdArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,10 +143,10 @@ class RuntimeCalls(Table):
 
     start_ns: Int64Array
     end_ns: Int64Array
-    global_tid: Int64Array
-    correlation_id: Int64Array
-    name_id: Int64Array
-    event_class: Int64Array
+    global_tid: IdArray
+    correlation_id: IdArray
+    name_id: IdArray
+    event_class: IdArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,9 +158,9 @@ class ProfilerOverheads(Table):
 
     start_ns: Int64Array
     end_ns: Int64Array
-    global_tid: Int64Array
-    name_id: Int64Array
-    overhead_type: Int64Array
+    global_tid: IdArray
+    name_id: IdArray
+    overhead_type: IdArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,12 +169,12 @@ class Synchronizations(Table):
 
     start_ns: Int64Array
     end_ns: Int64Array
-    global_pid: Int64Array
-    device_id: Int64Array
-    context_id: Int64Array
-    stream_id: Int64Array
-    correlation_id: Int64Array
-    sync_type: Int64Array
+    global_pid: IdArray
+    device_id: IdArray
+    context_id: IdArray
+    stream_id: IdArray
+    correlation_id: IdArray
+    sync_type: IdArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,8 +183,8 @@ class OsCalls(Table):
 
     start_ns: Int64Array
     end_ns: Int64Array
-    global_tid: Int64Array
-    name_id: Int64Array
+    global_tid: IdArray
+    name_id: IdArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,8 +192,8 @@ class SchedulingEvents(Table):
     """Moments at which a thread got onto a core (``is_on_core`` 1) or left it (0)."""
 
     start_ns: Int64Array
-    global_tid: Int64Array
-    is_on_core: Int64Array
+    global_tid: IdArray
+    is_on_core: IdArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -208,9 +208,9 @@ class CollectiveCalls(Table):
 
     start_ns: Int64Array
     end_ns: Int64Array
-    global_tid: Int64Array
-    kind_id: Int64Array
-    dtype_id: Int64Array
-    group_id: Int64Array
-    group_size: Int64Array
+    global_tid: IdArray
+    kind_id: IdArray
+    dtype_id: IdArray
+    group_id: IdArray
+    group_size: IdArray
     size_bytes: Int64Array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nsysan.model.tables import Int64Array
+from nsysan.model.tables import IdArray, Int64Array
 
 
 def order_of(keys: Int64Array, *ties: Int64Array) -> Int64Array:
@@ -25,13 +25,18 @@ def order_of(keys: Int64Array, *ties: Int64Array) -> Int64Array:
     return order
 
 
-def grouped_order(places: Int64Array, place_count: int, times_ns: Int64Array) -> Int64Array:
-    """The rows by place, a number below ``place_count``; those of a place in order of time, then as they lie."""
+def grouped_rows(places: IdArray, place_count: int) -> Int64Array:
+    """The rows by place, a number below ``place_count``; those of a place as they lie."""
     if place_count <= 1:
-        return order_of(times_ns)
+        return np.arange(len(places))
     # numpy sorts numbers of 16 bits by counting, the longer ones by comparing
     short = places.astype(np.uint16) if place_count <= 1 << 16 else places
-    rows = np.argsort(short, kind="stable")
+    return np.argsort(short, kind="stable")
+
+
+def grouped_order(places: IdArray, place_count: int, times_ns: Int64Array) -> Int64Array:
+    """The rows by place, a number below ``place_count``; those of a place in order of time, then as they lie."""
+    rows = grouped_rows(places, place_count)
     late = times_ns[rows[1:]] < times_ns[rows[:-1]]
     if (late & (places[rows[1:]] == places[rows[:-1]])).any():
         bounds = np.searchsorted(places[rows], np.arange(1, place_count))
@@ -39,6 +44,6 @@ def grouped_order(places: Int64Array, place_count: int, times_ns: Int64Array) ->
     return rows
 
 
-def is_ascending(values: Int64Array) -> bool:
+def is_ascending(values: IdArray) -> bool:
     """Whether no value is below the one before it."""
     return bool((values[1:] >= values[:-1]).all())

@@ -9,6 +9,7 @@ from nsysan.attribution.activities import Activities
 from nsysan.attribution.clocks import Clock
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.pieces import IdleTime, attribute_idle
+from nsysan.model.distinct import distinct
 from nsysan.timeline.intervals import Intervals
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class JobIdle:
         return self._found[device.id]
 
     def _attribute(self, activities: Activities, gaps: Intervals, clock_of: int) -> IdleTime | None:
-        reports = sorted(set(activities.report.tolist()))
+        reports = distinct(activities.report).tolist()
         if not any(len(self.threads[report].host.calls) for report in reports):
             return None
         shifts_ns = {report: self._clocks[report].shift_to(self._clocks[clock_of]) for report in reports}

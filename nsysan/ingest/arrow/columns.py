@@ -7,11 +7,12 @@ it: 177 MB were measured for one million NVTX ranges in one group.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nsysan.ingest.blocks import joined
 from nsysan.ingest.columns import Column, ColumnRead, InlineTexts, Need, Scope
 from nsysan.ingest.source import decode_text
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array
@@ -24,17 +25,25 @@ def read_batches(
     batches: Iterable[pa.RecordBatch], columns: tuple[Column, ...], scope: Scope | None, inline_texts: InlineTexts
 ) -> ColumnRead:
     """The ``columns`` of the rows in ``scope``, or of all rows; every column that is needed is there."""
-    pieces: dict[str, list[Int64Array]] = {column.name: [np.empty(0, np.int64)] for column in columns}
-    unreadable_count = 0
+    unreadable_counts: list[int] = []
+    blocks = _blocks(batches, columns, scope, inline_texts, unreadable_counts.append)
+    return ColumnRead(joined(columns, blocks), sum(unreadable_counts))
+
+
+def _blocks(
+    batches: Iterable[pa.RecordBatch],
+    columns: tuple[Column, ...],
+    scope: Scope | None,
+    inline_texts: InlineTexts,
+    tell_unreadable: Callable[[int], None],
+) -> Iterator[list[Int64Array]]:
     for batch in batches:
         read = _Batch(batch, inline_texts)
         known, asked = read.scope_masks(scope)
         complete = np.logical_and.reduce([read.usable(column) for column in columns])
-        unreadable_count += int(np.count_nonzero(~known | (asked & ~complete)))
+        tell_unreadable(int(np.count_nonzero(~known | (asked & ~complete))))
         rows = np.flatnonzero(known & asked & complete)
-        for column in columns:
-            pieces[column.name].append(read.values(column, rows))
-    return ColumnRead({name: np.concatenate(arrays) for name, arrays in pieces.items()}, unreadable_count)
+        yield [read.values(column, rows) for column in columns]
 
 
 class _Batch:

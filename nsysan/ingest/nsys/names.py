@@ -12,9 +12,11 @@ from typing import TypeVar
 
 import numpy as np
 
+from nsysan.ingest.blocks import narrowed
 from nsysan.ingest.columns import FIRST_INLINE_ID
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import STRINGS, NvtxDomains
+from nsysan.model.distinct import coded
 from nsysan.model.tables import Int64Array, Kernels, NvtxMarks, NvtxRanges, OsCalls, ProfilerOverheads, RuntimeCalls
 
 NamedTable = TypeVar(
@@ -30,10 +32,10 @@ class Names:
 
     def __init__(self, export: OpenExport, used_ids: Int64Array) -> None:
         inline = export.source.inline_texts.strings()
-        stored, self.ambiguous_count = _stored_strings(
-            export, [string_id for string_id in used_ids.tolist() if string_id not in inline]
-        )
-        self._new_ids = _one_id_per_text(stored, inline)
+        stored_ids = [string_id for string_id in used_ids.tolist() if string_id not in inline]
+        stored, self.ambiguous_count = _stored_strings(export, stored_ids)
+        first_free = min(max(stored_ids, default=0) + 1, FIRST_INLINE_ID)
+        self._new_ids = _one_id_per_text(stored, inline, max(first_free, 1))
         self.strings: Mapping[int, str] = {
             self._new_ids[string_id]: name for string_id, name in (stored | inline).items()
         }
@@ -42,19 +44,19 @@ class Names:
         """The table with its name ids as they are in ``strings``; an id that the export lost stays."""
         if table is None or not self._new_ids:
             return table
-        old_ids = np.array(sorted(self._new_ids), np.int64)
-        new_ids = np.array([self._new_ids[string_id] for string_id in old_ids.tolist()], np.int64)
-        places = np.minimum(np.searchsorted(old_ids, table.name_id), len(old_ids) - 1)
-        known = old_ids[places] == table.name_id
-        return replace(table, name_id=np.where(known, new_ids[places], table.name_id))
+        used_ids, use_of = coded(table.name_id)
+        new_ids = np.array([self._new_ids.get(old_id, old_id) for old_id in used_ids.tolist()], np.int64)
+        if (new_ids == used_ids).all():
+            return table
+        return replace(table, name_id=narrowed(new_ids)[use_of])
 
 
-def _one_id_per_text(stored: dict[int, str], inline: dict[int, str]) -> dict[int, int]:
-    """For every id the one to use instead: the lowest stored id of its text, else an inline id in order of text."""
+def _one_id_per_text(stored: dict[int, str], inline: dict[int, str], first_free: int) -> dict[int, int]:
+    """For every id the one to use instead: the lowest stored id of its text, else a free id in order of text."""
     by_text: dict[str, int] = {}
     for string_id in sorted(stored):
         by_text.setdefault(stored[string_id], string_id)
-    by_text |= dict(zip(sorted(set(inline.values()) - by_text.keys()), count(FIRST_INLINE_ID), strict=False))
+    by_text |= dict(zip(sorted(set(inline.values()) - by_text.keys()), count(first_free), strict=False))
     return {string_id: by_text[name] for string_id, name in (stored | inline).items()}
 
 

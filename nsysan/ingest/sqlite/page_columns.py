@@ -1,26 +1,28 @@
 """The columns of a large table straight from the file's pages, by the compiled module, where that is sure of them.
 
 It hands over where it is not: then SQLite is asked (``queried_columns``), and its answer or refusal counts. Memory: the
-arrays, and a megabyte.
+arrays, one of them twice, and a million rows of int64.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from nsysan.ingest.blocks import joined
 from nsysan.ingest.columns import Column, ColumnRead, Need, Scope, needed_columns
 from nsysan.ingest.source import StoredTable
 from nsysan.ingest.sqlite.row_storage import RowStorage, row_storage
+from nsysan.model.tables import Int64Array
 
 if TYPE_CHECKING:
     from nsysan.ingest import _columns
 
 IdOfText = Callable[[bytes], int]
 
+_BLOCK_ROWS = 1 << 20
 _SWITCH = "NSYSAN_NATIVE"
 """The environment variable that is 0 where compiled modules shall not be used."""
 
@@ -53,11 +55,15 @@ def read_columns(
         return None
     try:
         scan = open_scan(storage, columns, scope, id_of_text)
-        arrays = scan.read(sys.maxsize) or []
+        arrays = joined(columns, _blocks(scan))
     except HandOverError:
         return None
-    named = {column.name: array for column, array in zip(columns, arrays, strict=True)}
-    return ColumnRead(named, scan.unreadable_count)
+    return ColumnRead(arrays, scan.unreadable_count)
+
+
+def _blocks(scan: _columns.Scan) -> Iterator[list[Int64Array]]:
+    while (block := scan.read(_BLOCK_ROWS)) is not None:
+        yield block
 
 
 def open_scan(

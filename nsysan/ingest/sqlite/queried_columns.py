@@ -11,11 +11,12 @@ million kernels or NVTX ranges a second, measured on one shared core with 2,000,
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 import numpy as np
 
+from nsysan.ingest.blocks import joined
 from nsysan.ingest.columns import Column, ColumnRead, Need, Scope, needed_columns
 from nsysan.ingest.source import StoredTable
 from nsysan.model.tables import ABSENT, Int64Array
@@ -35,9 +36,9 @@ def read_columns(
     selected = ", ".join(_value(column, table.columns) for column in columns)
     # an index, which an export has none of, would change the order of the rows
     query = f'SELECT {selected} FROM "{table.name}" NOT INDEXED WHERE {known} AND {asked} AND {complete}'  # noqa: S608 -- declared names
-    arrays = _fetch(connection, query, len(columns))
+    arrays = joined(columns, _blocks(connection, query, len(columns)))
     unreadable_count = _count(connection, table, f"NOT {known} OR ({asked} AND NOT ({complete}))")
-    return ColumnRead({column.name: array for column, array in zip(columns, arrays, strict=True)}, unreadable_count)
+    return ColumnRead(arrays, unreadable_count)
 
 
 def _is_integer(source: str) -> str:
@@ -70,13 +71,11 @@ def _none_of(conditions: Iterable[str]) -> str:
     return f"NOT ({' OR '.join(conditions) or 'FALSE'})"
 
 
-def _fetch(connection: sqlite3.Connection, query: str, column_count: int) -> list[Int64Array]:
+def _blocks(connection: sqlite3.Connection, query: str, column_count: int) -> Iterator[list[Int64Array]]:
     cursor = connection.execute(query)
-    chunks = [np.empty((0, column_count), np.int64)]
     while rows := cursor.fetchmany(_CHUNK_ROWS):
         values = np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * column_count)
-        chunks.append(values.reshape(-1, column_count))
-    return [np.concatenate([chunk[:, index] for chunk in chunks]) for index in range(column_count)]
+        yield list(values.reshape(-1, column_count).T.copy())
 
 
 def _count(connection: sqlite3.Connection, table: StoredTable, condition: str) -> int:

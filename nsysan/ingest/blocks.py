@@ -1,0 +1,53 @@
+"""Columns out of blocks of rows, in as few bytes as they need.
+
+A trace has tens of millions of rows, and most of their columns are ids and kinds: small numbers, or the same one in
+every row. Times and sizes are computed with and stay int64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from nsysan.ingest.columns import Column
+from nsysan.model.tables import IdArray, Int64Array
+
+_MEASURED = ("_ns", "_bytes")
+_NARROW_TYPES = (np.int8, np.int16, np.int32)
+
+
+def joined(columns: Sequence[Column], blocks: Iterable[Sequence[Int64Array]]) -> dict[str, IdArray]:
+    """The columns by name; each block has an array for each of them, all of one length."""
+    pieces: list[list[IdArray]] = [[] for _ in columns]
+    for block in blocks:
+        for column, of_column, values in zip(columns, pieces, block, strict=True):
+            of_column.append(values if column.name.endswith(_MEASURED) else narrowed(values))
+    # what is joined is let go of, so that one column at a time is there twice
+    return {column.name: _concatenated(pieces.pop(0)) for column in columns}
+
+
+def narrowed(values: IdArray) -> IdArray:
+    """The same values in the narrowest type that holds them all; one value that all rows have takes no room."""
+    if not len(values):
+        return values
+    first, last = int(values.min()), int(values.max())
+    kind = next(
+        (kind for kind in _NARROW_TYPES if np.iinfo(kind).min <= first and last <= np.iinfo(kind).max), np.int64
+    )
+    return np.broadcast_to(kind(first), len(values)) if first == last else values.astype(kind, copy=False)
+
+
+def _concatenated(pieces: list[IdArray]) -> IdArray:
+    if not pieces:
+        return np.empty(0, np.int64)
+    if len(pieces) == 1:
+        return pieces[0]
+    firsts = [piece[0] for piece in pieces if len(piece)]
+    if all(_is_one_value(piece) for piece in pieces) and len(set(firsts)) == 1:
+        return np.broadcast_to(firsts[0], sum(map(len, pieces)))
+    return np.concatenate(pieces)
+
+
+def _is_one_value(values: IdArray) -> bool:
+    return values.strides == (0,) or not len(values)
