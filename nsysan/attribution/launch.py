@@ -86,7 +86,8 @@ def _first_calls(calls: RuntimeCalls, rows: Int64Array, pair_of: Int64Array, pai
     shared[pair_of[call_of[pair_of] != rows]] = True
     among = np.flatnonzero(shared[pair_of])
     shared_rows = rows[among]
-    known_class = np.where(calls.event_class == ABSENT, np.iinfo(np.int64).max, calls.event_class)[shared_rows]
+    event_class = calls.event_class[shared_rows].astype(np.int64)
+    known_class = np.where(event_class == ABSENT, np.iinfo(np.int64).max, event_class)
     order = np.lexsort((calls.start_ns[shared_rows], known_class, pair_of[among]))
     # of several rows with one pair the last that is written stays
     call_of[pair_of[among][order[::-1]]] = shared_rows[order[::-1]]

@@ -1,7 +1,7 @@
 """Columns out of blocks of rows, in as few bytes as they need.
 
 A trace has tens of millions of rows, and most of their columns are ids and kinds: small numbers, or the same one in
-every row. Times and sizes are computed with and stay int64.
+every row. What is computed with stays int64: times and sizes, and threads and processes, whose bits are taken apart.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from nsysan.ingest.columns import Column
 from nsysan.model.tables import IdArray, Int64Array
 
 _MEASURED = ("_ns", "_bytes")
+_COMPOSED = ("_pid", "_tid")
 _NARROW_TYPES = (np.int8, np.int16, np.int32)
 
 
@@ -22,7 +23,7 @@ def joined(columns: Sequence[Column], blocks: Iterable[Sequence[Int64Array]]) ->
     pieces: list[list[IdArray]] = [[] for _ in columns]
     for block in blocks:
         for column, of_column, values in zip(columns, pieces, block, strict=True):
-            of_column.append(values if column.name.endswith(_MEASURED) else narrowed(values))
+            of_column.append(_shortened(column.name, values))
     # what is joined is let go of, so that one column at a time is there twice
     return {column.name: _concatenated(pieces.pop(0)) for column in columns}
 
@@ -36,6 +37,15 @@ def narrowed(values: IdArray) -> IdArray:
         (kind for kind in _NARROW_TYPES if np.iinfo(kind).min <= first and last <= np.iinfo(kind).max), np.int64
     )
     return np.broadcast_to(kind(first), len(values)) if first == last else values.astype(kind, copy=False)
+
+
+def _shortened(name: str, values: Int64Array) -> IdArray:
+    if name.endswith(_MEASURED):
+        return values
+    if name.endswith(_COMPOSED):
+        is_one = len(values) and (values == values[0]).all()
+        return np.broadcast_to(values[0], len(values)) if is_one else values
+    return narrowed(values)
 
 
 def _concatenated(pieces: list[IdArray]) -> IdArray:

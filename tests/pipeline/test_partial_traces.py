@@ -11,6 +11,7 @@ import pytest
 from nsysan.analysis.baseline import Baseline
 from nsysan.analysis.copy_summary import CopySummary
 from nsysan.analysis.gpu_time import GpuTime
+from nsysan.analysis.idle_gaps import IdleGaps
 from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.attribution.window import WindowChoice
 from nsysan.ingest.reading import ReadOptions, survey_report
@@ -173,3 +174,21 @@ def test_nothing_recorded_at_all_is_skipped_by_every_analysis_with_what_to_recor
     assert isinstance(found, Skipped)
     assert not list(run.results.found())
     assert {skipped.recapture for skipped in run.results.skipped()} == {found.recapture}
+
+
+def test_what_the_host_did_is_read_only_where_an_answer_needs_it(tmp_path: Path) -> None:
+    """The partition is the same; what only the calls tell is null, not zero."""
+    export = Export()
+    for begin_ns in (0, 100):
+        export.call(begin_ns, begin_ns + 10, "cudaLaunchKernel", correlation=1 + begin_ns)
+        export.kernel(begin_ns + 20, begin_ns + 50, "gemm", correlation=1 + begin_ns)
+    path = export.write(tmp_path / "rank0.sqlite")
+
+    whole, narrow = (analyze([path], AnalyzeOptions(only=only)) for only in ((), ("gpu_time", "idle_gaps")))
+    with_causes = analyze([path], AnalyzeOptions(only=("idle_causes",)))
+
+    (gpu,), (narrow_gpu,), (caused_gpu,) = (result_of(run, GpuTime).gpus for run in (whole, narrow, with_causes))
+    assert (narrow_gpu.time, narrow_gpu.idle_causes) == (gpu.time, None)
+    assert caused_gpu.idle_causes == gpu.idle_causes is not None
+    assert result_of(narrow, GpuTime).job.unseen_graph_launch_count is None
+    assert [gap.causes for gap in result_of(narrow, IdleGaps).gaps] == [None]

@@ -9,6 +9,7 @@ import pytest
 from nsysan.analysis.gpu_time import GpuTime, StartUp
 from nsysan.model.idle import Cause
 from nsysan.model.partition import PartTimes
+from nsysan.model.results import Skipped
 from nsysan.report.causes import awaited, cause_fill, cause_shares, cause_term, class_of_cause
 from nsysan.report.elements import Segment
 from nsysan.report.section import Unanswered
@@ -101,10 +102,10 @@ def test_start_up_is_told_apart() -> None:
 
 def test_without_calls_the_causes_are_unknown_and_without_idle_time_there_is_nothing_to_explain() -> None:
     busy = gpu_time((gpu("gpu0", PartTimes(1_000, 0, 0, 0, 0, 0, 0), causes=causes_of()),))
-    unknown = SECTION.build(run_of(ONE_GPU))
+    unknown = SECTION.build(run_of(ONE_GPU, Skipped("idle_causes", "no CUDA calls were recorded", None)))
 
     assert isinstance(unknown, Unanswered)
-    assert unknown.reason == "No CUDA calls of the GPUs' processes were recorded."
+    assert unknown.reason == "No CUDA calls were recorded."
     assert (SECTION.build(run_of(busy)), SECTION.build(run_of())) == (None, None)
 
 

@@ -1,0 +1,43 @@
+"""The distinct values of a column, held against numpy's own way of finding them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nsysan.model.distinct import NOWHERE, Distinct, coded, distinct, first_rows
+from nsysan.model.tables import ABSENT, Int64Array
+
+LARGEST = np.iinfo(np.int64).max
+# ids with few holes, ids far apart, and both ends of the range
+NUMBERS = st.one_of(st.integers(-3, 3), st.integers(0, 1 << 20), st.sampled_from([ABSENT, ABSENT + 1, 0, LARGEST]))
+COLUMNS = st.lists(NUMBERS, max_size=40).map(lambda numbers: np.array(numbers, np.int64))
+
+
+@given(COLUMNS)
+def test_values_places_and_first_rows_are_those_that_numpy_finds(column: Int64Array) -> None:
+    values, firsts, places = np.unique(column, return_index=True, return_inverse=True)
+    found, found_places = coded(column)
+
+    assert (found.tolist(), found_places.tolist()) == (values.tolist(), places.tolist())
+    assert distinct(column).tolist() == values.tolist()
+    assert first_rows(found_places).tolist() == firsts.tolist()
+
+
+@given(COLUMNS, COLUMNS)
+def test_what_is_not_among_the_values_has_no_place(column: Int64Array, others: Int64Array) -> None:
+    values = sorted(set(column.tolist()))
+
+    places = Distinct.of(column).places(others)
+
+    assert places.tolist() == [values.index(other) if other in values else NOWHERE for other in others.tolist()]
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32])
+def test_a_column_of_few_bytes_is_no_different(kind: type[np.signedinteger]) -> None:
+    lowest, highest = np.iinfo(kind).min, np.iinfo(kind).max
+    values, places = coded(np.array([highest, lowest, 0, highest], kind))
+
+    assert (values.tolist(), places.tolist()) == ([lowest, 0, highest], [2, 0, 1, 2])
