@@ -9,7 +9,7 @@ from enum import IntEnum
 import numpy as np
 
 from nsysan.model.distinct import coded
-from nsysan.model.tables import Int64Array
+from nsysan.model.tables import IdArray
 from nsysan.model.trace import Trace
 
 
@@ -57,15 +57,15 @@ def call_kind(name: str) -> CallKind:
     return next((kind for kind, pattern in _KINDS if pattern.match(name)), CallKind.OTHER)
 
 
-def call_kinds(trace: Trace) -> Int64Array:
+def call_kinds(trace: Trace) -> IdArray:
     """The kind of each runtime call of the trace."""
     if trace.runtime_calls is None:
-        return np.empty(0, np.int64)
+        return np.empty(0, np.int8)
     name_ids, name_of = coded(trace.runtime_calls.name_id)
-    kinds = np.array([int(call_kind(trace.text(name_id))) for name_id in name_ids.tolist()], np.int64)
+    kinds = np.array([int(call_kind(trace.text(name_id))) for name_id in name_ids.tolist()], np.int8)
     return kinds[name_of]
 
 
-def is_any(kinds: Int64Array, wanted: Iterable[CallKind]) -> np.ndarray:
+def is_any(kinds: IdArray, wanted: Iterable[CallKind]) -> np.ndarray:
     """Which calls are of one of these kinds."""
     return np.isin(kinds, [int(kind) for kind in wanted])

@@ -48,5 +48,5 @@ def codes_of(*columns: Int64Array) -> Int64Array:
         # most columns have a single value, and to see that is much cheaper than to sort them
         if len(column) and column.min() < column.max():
             values, places = coded(column)
-            codes = coded(codes * len(values) + places)[1]
+            codes = coded(codes.astype(np.int64) * len(values) + places)[1]
     return codes

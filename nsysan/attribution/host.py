@@ -16,7 +16,7 @@ from nsysan.attribution.ranges.names import NameGroups, name_groups
 from nsysan.attribution.sound_records import without_damaged
 from nsysan.model.distinct import coded
 from nsysan.model.host_events import STACKED
-from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges, RuntimeCalls
+from nsysan.model.tables import ABSENT, BoolArray, IdArray, Int64Array, NvtxRanges, RuntimeCalls
 from nsysan.model.trace import PROCESS_BITS, Trace
 from nsysan.timeline.ordering import order_of
 
@@ -41,7 +41,7 @@ class Host:
         return join_launches(self.trace)
 
     @cached_property
-    def kinds(self) -> Int64Array:
+    def kinds(self) -> IdArray:
         """The ``CallKind`` of each call."""
         return call_kinds(self.trace)
 
@@ -85,7 +85,7 @@ class Host:
         return is_first
 
     @cached_property
-    def call_causes(self) -> Int64Array:
+    def call_causes(self) -> IdArray:
         """The cause code of each call, as far as its name and length tell one."""
         launches_first = np.zeros(len(self.calls), np.bool_)
         if self.trace.kernels is not None:
@@ -119,7 +119,7 @@ class Host:
         return name_groups(self.trace, self.ranges.name_id)
 
     @cached_property
-    def range_causes(self) -> Int64Array:
+    def range_causes(self) -> IdArray:
         """The cause code of each range, as far as its name tells one."""
         causes = causes_of_groups(self.range_groups)
         return causes[self.range_groups.of_row]

@@ -75,7 +75,7 @@ class _Keys:
     def of(self, global_pids: Int64Array, correlation_ids: Int64Array) -> Int64Array:
         places = self.processes.places(global_pids)
         known = (places != NOWHERE) & (correlation_ids > 0) & (correlation_ids < self.id_count)
-        return np.where(known, places * self.id_count + np.where(known, correlation_ids, 0), ABSENT)
+        return np.where(known, places.astype(np.int64) * self.id_count + np.where(known, correlation_ids, 0), ABSENT)
 
 
 def _first_calls(calls: RuntimeCalls, rows: Int64Array, pair_of: Int64Array, pair_count: int) -> Int64Array:

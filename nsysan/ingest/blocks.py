@@ -11,11 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from nsysan.ingest.columns import Column
-from nsysan.model.tables import IdArray, Int64Array
-
-_MEASURED = ("_ns", "_bytes")
-_COMPOSED = ("_pid", "_tid")
-_NARROW_TYPES = (np.int8, np.int16, np.int32)
+from nsysan.model.tables import IdArray, Int64Array, narrowed
 
 
 def joined(columns: Sequence[Column], blocks: Iterable[Sequence[Int64Array]]) -> dict[str, IdArray]:
@@ -23,29 +19,9 @@ def joined(columns: Sequence[Column], blocks: Iterable[Sequence[Int64Array]]) ->
     pieces: list[list[IdArray]] = [[] for _ in columns]
     for block in blocks:
         for column, of_column, values in zip(columns, pieces, block, strict=True):
-            of_column.append(_shortened(column.name, values))
+            of_column.append(narrowed(column.name, values))
     # what is joined is let go of, so that one column at a time is there twice
     return {column.name: _concatenated(pieces.pop(0)) for column in columns}
-
-
-def narrowed(values: IdArray) -> IdArray:
-    """The same values in the narrowest type that holds them all; one value that all rows have takes no room."""
-    if not len(values):
-        return values
-    first, last = int(values.min()), int(values.max())
-    kind = next(
-        (kind for kind in _NARROW_TYPES if np.iinfo(kind).min <= first and last <= np.iinfo(kind).max), np.int64
-    )
-    return np.broadcast_to(kind(first), len(values)) if first == last else values.astype(kind, copy=False)
-
-
-def _shortened(name: str, values: Int64Array) -> IdArray:
-    if name.endswith(_MEASURED):
-        return values
-    if name.endswith(_COMPOSED):
-        is_one = len(values) and (values == values[0]).all()
-        return np.broadcast_to(values[0], len(values)) if is_one else values
-    return narrowed(values)
 
 
 def _concatenated(pieces: list[IdArray]) -> IdArray:

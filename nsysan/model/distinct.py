@@ -48,15 +48,16 @@ class Distinct:
     def __len__(self) -> int:
         return len(self.values)
 
-    def places(self, column: IdArray) -> Int64Array:
+    def places(self, column: IdArray) -> IdArray:
         """The place of each row's value among the values, ``NOWHERE`` where it is none of them."""
         if not len(self.values):
             return np.full(len(column), NOWHERE)
+        places: IdArray
         if self._table is None:
             places = np.searchsorted(self.values, column)
         else:
             offsets = np.subtract(column, self.values[0], dtype=np.int64)
-            places = self._table.take(offsets, mode="clip").astype(np.int64)
+            places = self._table.take(offsets, mode="clip")
         known = self.values.take(places, mode="clip") == column
         return places if known.all() else np.where(known, places, NOWHERE)
 
@@ -66,7 +67,7 @@ def distinct(column: IdArray) -> Int64Array:
     return Distinct.of(column).values
 
 
-def coded(column: IdArray) -> tuple[Int64Array, Int64Array]:
+def coded(column: IdArray) -> tuple[Int64Array, IdArray]:
     """The distinct values in ascending order, and the place of each row's value among them."""
     found = Distinct.of(column)
     return found.values, found.places(column)

@@ -1,4 +1,4 @@
-"""The bulk data of a trace: equal-length columns of int64, times in ns from session start.
+"""The bulk data of a trace: equal-length columns of integers, times in ns from session start.
 
 A value that the trace does not hold is ``ABSENT``, never 0.
 """
@@ -24,6 +24,29 @@ AnyNumber = TypeVar("AnyNumber", bound=np.integer[Any])
 ABSENT = int(np.iinfo(np.int64).min)
 
 AnyTable = TypeVar("AnyTable", bound="Table")
+
+_MEASURED = ("_ns", "_bytes")
+_COMPOSED = ("_pid", "_tid")
+
+
+def narrowed(name: str, values: IdArray) -> IdArray:
+    """The values of the column of this name in as few bytes as they need; one value that all rows have needs none.
+
+    What is computed with stays int64: times and sizes, and threads and processes, whose bits are taken apart.
+    """
+    if name.endswith(_MEASURED) or not len(values):
+        return values
+    first, last = int(values.min()), int(values.max())
+    if not name.endswith(_COMPOSED):
+        values = values.astype(_narrowest(first, last), copy=False)
+    return np.broadcast_to(values[:1], len(values)) if first == last else values
+
+
+def _narrowest(first: int, last: int) -> type[np.signedinteger[Any]]:
+    for kind in (np.int8, np.int16, np.int32):
+        if np.iinfo(kind).min <= first and last <= np.iinfo(kind).max:
+            return kind
+    return np.int64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +77,10 @@ class Table:
         nothing = [np.empty(0, dtype=np.int64)]
         columns = {field.name: [getattr(piece, field.name) for piece in pieces] for field in fields(cls)}
         return cls(**{name: np.concatenate(parts or nothing) for name, parts in columns.items()})
+
+    def narrowed(self: AnyTable) -> AnyTable:
+        """The same records in as few bytes as they need."""
+        return type(self)(**{name: narrowed(name, column) for name, column in self.columns().items()})
 
     def to_pandas(self) -> pd.DataFrame:
         """The table as a pandas frame with the same column names, for notebooks (needs pandas)."""

@@ -10,7 +10,7 @@ from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.idle.thresholds import LIBRARY_START_NS, LONG_CALL_NS
 from nsysan.model.distinct import distinct
 from nsysan.model.idle import Cause
-from nsysan.model.tables import BoolArray, Int64Array, RuntimeCalls
+from nsysan.model.tables import BoolArray, IdArray, Int64Array, RuntimeCalls
 from nsysan.timeline.labelling import NOBODY
 
 _ALWAYS = (
@@ -29,13 +29,13 @@ _WHEN_LONG = (
 )
 
 
-def call_causes(calls: RuntimeCalls, kinds: Int64Array, by_thread: RowsByKey, launches_first: BoolArray) -> Int64Array:
+def call_causes(calls: RuntimeCalls, kinds: IdArray, by_thread: RowsByKey, launches_first: BoolArray) -> IdArray:
     """The cause code of each call, ``NOBODY`` where the call holds nobody up; graph launches never have one.
 
     ``launches_first`` tells the calls that launched a function for the first time: where long, they load its code.
     """
     is_long = calls.end_ns - calls.start_ns > LONG_CALL_NS
-    causes = np.full(len(calls), NOBODY)
+    causes = np.full(len(calls), NOBODY, np.int8)
     for kind, cause in _ALWAYS:
         causes[kinds == kind] = code_of(cause)
     for kind, cause in _WHEN_LONG:
@@ -46,19 +46,19 @@ def call_causes(calls: RuntimeCalls, kinds: Int64Array, by_thread: RowsByKey, la
     return causes
 
 
-def is_wait_for_gpu(kinds: Int64Array, causes: Int64Array) -> BoolArray:
+def is_wait_for_gpu(kinds: IdArray, causes: Int64Array) -> BoolArray:
     """Which calls end when the GPU has done what they wait for: synchronisations and copies that block, no queries."""
     waits: BoolArray = (kinds == CallKind.SYNCHRONIZE) | (causes == code_of(Cause.BLOCKING_COPY))
     return waits
 
 
-def is_synchronising(kinds: Int64Array) -> BoolArray:
+def is_synchronising(kinds: IdArray) -> BoolArray:
     """Which calls wait for the GPU by their nature."""
     synchronising: BoolArray = is_any(kinds, (CallKind.SYNCHRONIZE, CallKind.COPY))
     return synchronising
 
 
-def _beside_loads(calls: RuntimeCalls, kinds: Int64Array, by_thread: RowsByKey) -> BoolArray:
+def _beside_loads(calls: RuntimeCalls, kinds: IdArray, by_thread: RowsByKey) -> BoolArray:
     """Which freeing calls have a load of code on their thread close before, inside or after them."""
     beside = np.zeros(len(calls), np.bool_)
     for thread in distinct(calls.global_tid[kinds == CallKind.FREE]).tolist():

@@ -20,6 +20,7 @@ from nsysan.attribution.launch import NO_CALL
 from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.tables import ABSENT
 from nsysan.timeline.intervals import Intervals
+from nsysan.timeline.ordering import order_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +68,7 @@ def attribute_idle(
     for report, of_report in threads.items():
         chosen = ended.take(called & (report_of == report))
         pieces += [rule(chosen, of_report) for rule in (pieces_before, pieces_inside, pieces_after)]
-    return IdleTime(ended, _on_gpu_clock(IdlePieces.concatenate(pieces), ended))
+    return IdleTime(ended.narrowed(), _on_gpu_clock(IdlePieces.concatenate(pieces), ended).narrowed())
 
 
 def _uncalled(gaps: EndedGaps) -> IdlePieces:
@@ -78,5 +79,5 @@ def _uncalled(gaps: EndedGaps) -> IdlePieces:
 
 def _on_gpu_clock(pieces: IdlePieces, gaps: EndedGaps) -> IdlePieces:
     """The pieces in order of time."""
-    moved = pieces.shifted(gaps.shift_ns[pieces.gap])
-    return moved.take(np.argsort(moved.start_ns, kind="stable"))
+    moved = pieces.shifted(gaps.shift_ns[pieces.gap]) if gaps.shift_ns.any() else pieces
+    return moved.take(order_of(moved.start_ns))

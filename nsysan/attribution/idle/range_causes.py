@@ -44,7 +44,7 @@ def cause_of_range(name: str) -> Cause | None:
 def causes_of_groups(groups: NameGroups) -> Int64Array:
     """The cause code of each group of ranges, ``NOBODY`` where its name stands for none."""
     causes = [cause_of_range(name) for name in groups.names]
-    return np.array([NOBODY if cause is None else code_of(cause) for cause in causes], np.int64)
+    return np.array([NOBODY if cause is None else code_of(cause) for cause in causes], np.int8)
 
 
 def without_workplaces(

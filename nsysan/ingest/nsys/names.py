@@ -12,12 +12,20 @@ from typing import TypeVar
 
 import numpy as np
 
-from nsysan.ingest.blocks import narrowed
 from nsysan.ingest.columns import FIRST_INLINE_ID
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import STRINGS, NvtxDomains
 from nsysan.model.distinct import coded
-from nsysan.model.tables import Int64Array, Kernels, NvtxMarks, NvtxRanges, OsCalls, ProfilerOverheads, RuntimeCalls
+from nsysan.model.tables import (
+    Int64Array,
+    Kernels,
+    NvtxMarks,
+    NvtxRanges,
+    OsCalls,
+    ProfilerOverheads,
+    RuntimeCalls,
+    narrowed,
+)
 
 NamedTable = TypeVar(
     "NamedTable", Kernels, RuntimeCalls, ProfilerOverheads, OsCalls, NvtxRanges, NvtxMarks, NvtxDomains
@@ -48,7 +56,7 @@ class Names:
         new_ids = np.array([self._new_ids.get(old_id, old_id) for old_id in used_ids.tolist()], np.int64)
         if (new_ids == used_ids).all():
             return table
-        return replace(table, name_id=narrowed(new_ids)[use_of])
+        return replace(table, name_id=narrowed("name_id", new_ids)[use_of])
 
 
 def _one_id_per_text(stored: dict[int, str], inline: dict[int, str], first_free: int) -> dict[int, int]:
