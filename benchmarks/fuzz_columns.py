@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -246,8 +247,10 @@ def read_asked(path: Path, scope: Scope | None) -> Outcome:
 def read_pages(path: Path, scope: Scope | None) -> Outcome:
     """What the module answers."""
     from nsysan.ingest.sqlite import page_columns
+    from nsysan.model.progress import UNWATCHED
 
-    return _read(path, lambda connection, table, ids: page_columns.read_columns(connection, table, COLUMNS, scope, ids))
+    read = partial(page_columns.read_columns, progress=UNWATCHED)
+    return _read(path, lambda connection, table, ids: read(connection, table, COLUMNS, scope, id_of_text=ids))
 
 
 Read = Callable[[sqlite3.Connection, StoredTable, Callable[[bytes], int]], ColumnRead | None]

@@ -135,9 +135,12 @@ def read_plainly(export: Path) -> None:
 def read_from_pages(export: Path) -> ColumnRead:
     """Whole columns by the compiled module."""
     from nsysan.ingest.sqlite import page_columns
+    from nsysan.model.progress import UNWATCHED
 
     with closing(sqlite3.connect(export)) as connection:
-        read = page_columns.read_columns(connection, _table(connection), COLUMNS, None, len)
+        read = page_columns.read_columns(
+            connection, _table(connection), COLUMNS, None, id_of_text=len, progress=UNWATCHED
+        )
     assert read is not None, "the module was not compiled, or hands over"
     return read
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +14,10 @@ import click
 
 from nsysan.cli.outputs import write_all
 from nsysan.cli.paths import path_argument
+from nsysan.cli.progress_line import ProgressLine
 from nsysan.cli.times import session_time
 from nsysan.model.errors import UndecidableError, UsageError
+from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.text import visible_text
 from nsysan.model.verdicts import Severity
 
@@ -107,8 +112,8 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     page = output or (None if run_json else Path(f"{report_stem(reports[0])}.nsysan.html"))
     outputs = _Outputs(page, run_json, force, quiet)
     files = expand_inputs(reports)
-    progress = _show_progress if sys.stderr is not None and sys.stderr.isatty() and not quiet else None
-    run = analyze(files, options, progress)
+    with _progress(quiet=quiet) as progress:
+        run = analyze(files, options, progress)
     _deliver(run, outputs, files)
     return 0 if fail_on is None else _judge(run, Severity(fail_on))
 
@@ -147,5 +152,14 @@ def _judge(run: Run, threshold: Severity) -> int:
     return EXIT_FINDING if any(finding.severity.rank >= threshold.rank for finding in run.findings) else 0
 
 
-def _show_progress(message: str) -> None:
-    click.echo(visible_text(message), err=True)
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Progress]:
+    """Whoever watches: a line on standard error where that is a terminal."""
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        yield UNWATCHED
+        return
+    line = ProgressLine(sys.stderr, shutil.get_terminal_size().columns)
+    try:
+        yield line
+    finally:
+        line.end()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nsysan.model.contents import Contents
+from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.text import visible_text
 from nsysan.model.trace import Trace
 
@@ -16,20 +17,15 @@ class ReadOptions:
     """How to read: with which nsys (None: the newest that is found), and whether to hash the whole input.
 
     ``keep_exports_in`` is the folder that keeps the export of a report for the next time, None for no keeping.
-    ``progress`` is told, in a few words, what is being done. Without ``with_host`` a reader may leave out what the host
+    ``progress`` is told what is being done. Without ``with_host`` a reader may leave out what the host
     did: its tables are then None, as if they had not been recorded.
     """
 
     nsys: str | None = None
     hash_content: bool = False
-    progress: Callable[[str], None] | None = None
+    progress: Progress = UNWATCHED
     keep_exports_in: Path | None = None
     with_host: bool = True
-
-    def tell(self, doing: str) -> None:
-        """Hand ``doing`` to whoever watches."""
-        if self.progress is not None:
-            self.progress(doing)
 
 
 @dataclass(frozen=True, slots=True)

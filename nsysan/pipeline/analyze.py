@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -16,6 +16,7 @@ from nsysan.findings.diagnosis import diagnose
 from nsysan.findings.registry import find_all
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.errors import UsageError
+from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, OptionValue, Provenance, ReportInfo, Run
 from nsysan.model.text import display_text
@@ -23,8 +24,6 @@ from nsysan.model.trace import Trace
 from nsysan.model.units import counted
 from nsysan.pipeline.inputs import without_copies
 from nsysan.pipeline.same_capture import without_repeats
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +58,15 @@ class AnalyzeOptions:
         }
 
 
-def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress | None = None) -> Run:
+def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress = UNWATCHED) -> Run:
     """The Run of these report files. Raises InputError, UsageError or MissingToolError; writes only kept exports."""
     wanted = _wanted(options.only)
     originals, copy_notes = without_copies(paths)
-    reading = _reading(options, wanted, progress or _silent)
+    reading = _reading(options, wanted, progress)
     traces, repeat_notes = without_repeats([read_trace(path, reading) for path in originals])
+    progress.begin("finding GPUs and what ran on them")
     job = build_job(traces, options.window, options.gpu, options.marker)
-    results = _compute(job, wanted)
+    results = _compute(job, wanted, progress)
     return Run(
         schema_version=SCHEMA_VERSION,
         nsysan_version=__version__,
@@ -79,10 +79,6 @@ def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress |
         diagnosis=diagnose(results, window_is_chosen=options.window != WindowChoice()),
         findings=find_all(results),
     )
-
-
-def _silent(_message: str) -> None:
-    """Report progress to nobody."""
 
 
 def _wanted(only: Sequence[str]) -> tuple[Analysis, ...]:
@@ -123,11 +119,12 @@ def _range_notes(window: WindowChoice) -> Iterator[Note]:
         )
 
 
-def _compute(job: Job, wanted: Sequence[Analysis]) -> ResultSet:
+def _compute(job: Job, wanted: Sequence[Analysis], progress: Progress) -> ResultSet:
     results = ResultSet({})
     for analysis in analyses():
         result: Result | Skipped = Skipped(analysis.id, "not asked for with --only", "Leave out --only.")
         if analysis in wanted:
+            progress.begin(f"analysing: {analysis.id.replace('_', ' ')}")
             result = analysis.compute(job, results)
         results = results.with_result(analysis.id, result)
     return results

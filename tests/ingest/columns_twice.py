@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from nsysan.ingest.columns import Column, ColumnRead, InlineTexts, Need, Scope
@@ -13,6 +14,7 @@ from nsysan.ingest.source import StoredTable
 from nsysan.ingest.sqlite import page_columns, queried_columns
 from nsysan.ingest.sqlite.database import open_database
 from nsysan.ingest.sqlite.tables import tables_among
+from nsysan.model.progress import UNWATCHED
 
 START = Column("start", ("a",), Need.REQUIRED)
 END = Column("end", ("b",), Need.OPEN)
@@ -42,9 +44,8 @@ def asked_from_sqlite(path: Path, table: str, columns: tuple[Column, ...], scope
 
 def read_from_pages(path: Path, table: str, columns: tuple[Column, ...], scope: Scope | None = None) -> Answer | None:
     """What the compiled module answers; None where it hands over."""
-    return _read(
-        path, table, lambda connection, stored, ids: page_columns.read_columns(connection, stored, columns, scope, ids)
-    )
+    read = partial(page_columns.read_columns, progress=UNWATCHED)
+    return _read(path, table, lambda connection, stored, ids: read(connection, stored, columns, scope, id_of_text=ids))
 
 
 _Read = Callable[[sqlite3.Connection, StoredTable, Callable[[bytes], int]], ColumnRead | None]

@@ -15,6 +15,7 @@ from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.synth.export import Export
 from tests.ingest.permissions import as_nobody
 from tests.ingest.reading import names_in, read, refusal, rows
+from tests.watching import Watching
 
 KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
 SECOND_KERNEL = f'INSERT INTO {KERNEL} SELECT * FROM {KERNEL}; UPDATE {KERNEL} SET start = 7, "end" = 9 WHERE rowid = 2'
@@ -163,7 +164,7 @@ def test_an_input_that_changes_meanwhile_is_refused(tmp_path: Path, suffix: str)
         with path.with_name(path.name + suffix).open("ab") as file:
             file.write(b"\0" * 4096)
 
-    error = refusal(path, ReadOptions(progress=change))
+    error = refusal(path, ReadOptions(progress=Watching(change)))
 
     assert (error.exit_code, error.message) == (2, f"{path} changed while it was read.")
 
@@ -171,7 +172,7 @@ def test_an_input_that_changes_meanwhile_is_refused(tmp_path: Path, suffix: str)
 def test_damage_by_a_change_is_blamed_on_the_change(tmp_path: Path) -> None:
     path = Export().kernel(0, 5, "gemm").write(tmp_path / "rank0.sqlite")
 
-    error = refusal(path, ReadOptions(progress=lambda _doing: os.truncate(path, 4096)))
+    error = refusal(path, ReadOptions(progress=Watching(lambda _doing: os.truncate(path, 4096))))
 
     assert error.message == f"{path} changed while it was read."
 
@@ -190,6 +191,6 @@ def test_progress_is_told_what_is_done(tmp_path: Path) -> None:
     path = Export().kernel(0, 5, "gemm").write(tmp_path / "rank0.sqlite")
     told: list[str] = []
 
-    read_trace(path, ReadOptions(progress=told.append))
+    read_trace(path, ReadOptions(progress=Watching(told.append)))
 
-    assert told == [f"reading {path}"]
+    assert told == [f"reading {path}", "reading CUPTI_ACTIVITY_KIND_KERNEL"]

@@ -17,6 +17,7 @@ from nsysan.model.trace import CaptureIdentity, Trace
 from nsysan.synth.export import Export
 from tests.ingest.nsys_stand_in import HELP_2022, HELP_2023, HELP_2026, REPORT_HEAD, StandIn, copies, fails
 from tests.ingest.reading import refusal, rows
+from tests.watching import Watching
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +93,7 @@ def test_nothing_is_left_behind_after_an_interrupt(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        read_trace(report, ReadOptions(nsys=str(nsys.executable), progress=interrupt))
+        read_trace(report, ReadOptions(nsys=str(nsys.executable), progress=Watching(interrupt)))
 
     assert list(temporary_files.iterdir()) == []
 
@@ -316,9 +317,9 @@ def test_progress_says_what_is_exported_how_much_of_it_and_how_long_it_took(
     said: list[str] = []
     nsys = StandIn(tmp_path, copies(export))
 
-    read_trace(report, ReadOptions(nsys=str(nsys.executable), progress=said.append))
+    read_trace(report, ReadOptions(nsys=str(nsys.executable), progress=Watching(said.append)))
 
-    asked, begun, done, reading = said
+    asked, begun, done, reading, *_ = said
     assert asked == "waiting for nsys to tell its version and its options"
     assert begun == f"exporting {report} ({len(REPORT_HEAD)} B) with nsys 2023.4.4.54"
     assert done.startswith(f"exported {report}: {export.stat().st_size / 1000:.3f} kB of SQLite in ")

@@ -13,6 +13,7 @@ from nsysan.model.tables import ABSENT
 from nsysan.model.trace import CudaDevice, PhysicalGpu
 from tests.ingest.reading import read, rows
 from tests.ingest.torch_traces import annotation, as_json, event, kernel, written
+from tests.watching import Watching
 
 PID = 42
 PROCESS = PID << 24
@@ -204,6 +205,6 @@ def test_names_that_are_no_text_of_any_encoding(tmp_path: Path) -> None:
 def test_the_reader_says_what_it_does(tmp_path: Path) -> None:
     told: list[str] = []
 
-    read_trace(written(tmp_path, kernel(5, 1)), ReadOptions(progress=told.append))
+    read_trace(written(tmp_path, kernel(5, 1)), ReadOptions(progress=Watching(told.append)))
 
     assert told == [f"reading {tmp_path}/rank0.pt.trace.json"]

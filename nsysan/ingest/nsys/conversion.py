@@ -57,7 +57,7 @@ def exported_and_kept(
 @contextmanager
 def kept_from_before(candidate: Candidate, kept: KeptExport, options: ReadOptions) -> Iterator[sqlite3.Connection]:
     """A connection to the export that was kept before."""
-    options.tell(f"taking the export of {candidate.shown_name} from {kept.shown_name}")
+    options.progress.begin(f"taking the export of {candidate.shown_name} from {kept.shown_name}")
     with open_database(kept.path, kept.shown_name) as connection:
         yield connection
 
@@ -77,13 +77,13 @@ def _export(
 ) -> Path:
     """The export, made inside ``folder``."""
     shown, export = candidate.shown_name, folder / "export.sqlite"
-    options.tell(f"exporting {shown} ({format_bytes(candidate.size_bytes)}) with nsys {nsys.shown_version}")
+    options.progress.begin(f"exporting {shown} ({format_bytes(candidate.size_bytes)}) with nsys {nsys.shown_version}")
     begin_s = time.monotonic()
     _run(export_command(nsys, candidate.path, export, every_table=every_table), folder, shown)
     if not export.is_file() or not export.stat().st_size:
         raise _nothing_made(shown)
     took_s = time.monotonic() - begin_s
-    options.tell(f"exported {shown}: {format_bytes(export.stat().st_size)} of SQLite in {took_s:.1f} s")
+    options.progress.begin(f"exported {shown}: {format_bytes(export.stat().st_size)} of SQLite in {took_s:.1f} s")
     return export
 
 

@@ -22,7 +22,7 @@ def _read(candidate: Candidate, options: ReadOptions) -> Trace:
     from nsysan.ingest.arrow.tables import ArrowTables
 
     found = _format_of(candidate)
-    options.tell(f"reading {candidate.shown_name}")
+    options.progress.begin(f"reading {candidate.shown_name}")
     return read_export(ArrowTables(candidate.path, found, TABLE_NAMES), candidate, _ID, options)
 
 

@@ -31,8 +31,8 @@ def _recognise(candidate: Candidate) -> bool:
 
 def _read(candidate: Candidate, options: ReadOptions) -> Trace:
     with _export_of(candidate, options) as connection:
-        options.tell(f"reading {candidate.shown_name}")
-        return read_export(SqliteTables(connection, TABLE_NAMES), candidate, _ID, options)
+        options.progress.begin(f"reading {candidate.shown_name}")
+        return read_export(SqliteTables(connection, TABLE_NAMES, options.progress), candidate, _ID, options)
 
 
 def _survey(candidate: Candidate, options: ReadOptions) -> Contents:
@@ -52,7 +52,7 @@ def _export_of(candidate: Candidate, options: ReadOptions) -> AbstractContextMan
 
 
 def _find_nsys(options: ReadOptions) -> NsysInstallation | None:
-    options.tell("waiting for nsys to tell its version and its options")
+    options.progress.begin("waiting for nsys to tell its version and its options")
     return find_nsys(options.nsys)
 
 

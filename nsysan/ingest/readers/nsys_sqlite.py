@@ -20,13 +20,13 @@ def _recognise(candidate: Candidate) -> bool:
 
 
 def _read(candidate: Candidate, options: ReadOptions) -> Trace:
-    options.tell(f"reading {candidate.shown_name}")
+    options.progress.begin(f"reading {candidate.shown_name}")
     with open_database(candidate.path, candidate.shown_name) as connection:
-        return read_export(SqliteTables(connection, TABLE_NAMES), candidate, _ID, options)
+        return read_export(SqliteTables(connection, TABLE_NAMES, options.progress), candidate, _ID, options)
 
 
 def _survey(candidate: Candidate, options: ReadOptions) -> Contents:
-    options.tell(f"counting {candidate.shown_name}")
+    options.progress.begin(f"counting {candidate.shown_name}")
     with open_database(candidate.path, candidate.shown_name) as connection:
         return survey_export(connection, candidate, _ID)
 

@@ -18,7 +18,7 @@ def _recognise(candidate: Candidate) -> bool:
 
 
 def _recorded(candidate: Candidate, options: ReadOptions) -> Recorded:
-    options.tell(f"reading {candidate.shown_name}")
+    options.progress.begin(f"reading {candidate.shown_name}")
     return read_torch_trace(candidate, _ID, options)
 
 

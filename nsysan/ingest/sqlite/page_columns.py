@@ -15,6 +15,7 @@ from nsysan.ingest.blocks import joined
 from nsysan.ingest.columns import Column, ColumnRead, Need, Scope, needed_columns
 from nsysan.ingest.source import StoredTable
 from nsysan.ingest.sqlite.row_storage import RowStorage, row_storage
+from nsysan.model.progress import Progress
 from nsysan.model.tables import Int64Array
 
 if TYPE_CHECKING:
@@ -38,12 +39,14 @@ def is_module_there() -> bool:
     return True
 
 
-def read_columns(
+def read_columns(  # noqa: PLR0913 -- what is read, and who is asked and told meanwhile
     connection: sqlite3.Connection,
     table: StoredTable,
     columns: tuple[Column, ...],
     scope: Scope | None,
+    *,
     id_of_text: IdOfText,
+    progress: Progress,
 ) -> ColumnRead | None:
     """The ``columns`` of the rows in ``scope``, or of all rows; None where SQLite has to be asked."""
     if not is_module_there() or needed_columns(columns, scope) - table.columns:
@@ -55,14 +58,15 @@ def read_columns(
         return None
     try:
         scan = open_scan(storage, columns, scope, id_of_text)
-        arrays = joined(columns, _blocks(scan))
+        arrays = joined(columns, _blocks(scan, progress))
     except HandOverError:
         return None
     return ColumnRead(arrays, scan.unreadable_count)
 
 
-def _blocks(scan: _columns.Scan) -> Iterator[list[Int64Array]]:
+def _blocks(scan: _columns.Scan, progress: Progress) -> Iterator[list[Int64Array]]:
     while (block := scan.read(_BLOCK_ROWS)) is not None:
+        progress.advance(len(block[0]))
         yield block
 
 

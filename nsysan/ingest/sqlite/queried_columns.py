@@ -19,13 +19,18 @@ import numpy as np
 from nsysan.ingest.blocks import joined
 from nsysan.ingest.columns import Column, ColumnRead, Need, Scope, needed_columns
 from nsysan.ingest.source import StoredTable
+from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.tables import ABSENT, Int64Array
 
 _CHUNK_ROWS = 20_000
 
 
 def read_columns(
-    connection: sqlite3.Connection, table: StoredTable, columns: tuple[Column, ...], scope: Scope | None
+    connection: sqlite3.Connection,
+    table: StoredTable,
+    columns: tuple[Column, ...],
+    scope: Scope | None,
+    progress: Progress = UNWATCHED,
 ) -> ColumnRead:
     """The ``columns`` of the rows in ``scope``, or of all rows."""
     if needed_columns(columns, scope) - table.columns:
@@ -36,7 +41,7 @@ def read_columns(
     selected = ", ".join(_value(column, table.columns) for column in columns)
     # an index, which an export has none of, would change the order of the rows
     query = f'SELECT {selected} FROM "{table.name}" NOT INDEXED WHERE {known} AND {asked} AND {complete}'  # noqa: S608 -- declared names
-    arrays = joined(columns, _blocks(connection, query, len(columns)))
+    arrays = joined(columns, _blocks(connection.execute(query), len(columns), progress))
     unreadable_count = _count(connection, table, f"NOT {known} OR ({asked} AND NOT ({complete}))")
     return ColumnRead(arrays, unreadable_count)
 
@@ -71,10 +76,10 @@ def _none_of(conditions: Iterable[str]) -> str:
     return f"NOT ({' OR '.join(conditions) or 'FALSE'})"
 
 
-def _blocks(connection: sqlite3.Connection, query: str, column_count: int) -> Iterator[list[Int64Array]]:
-    cursor = connection.execute(query)
+def _blocks(cursor: sqlite3.Cursor, column_count: int, progress: Progress) -> Iterator[list[Int64Array]]:
     while rows := cursor.fetchmany(_CHUNK_ROWS):
         values = np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * column_count)
+        progress.advance(len(rows))
         yield list(values.reshape(-1, column_count).T.copy())
 
 

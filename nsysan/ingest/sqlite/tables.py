@@ -6,8 +6,9 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nsysan.ingest.columns import Column, ColumnRead, InlineTexts, Scope
-from nsysan.ingest.source import StoredTable, Value, text
+from nsysan.ingest.source import StoredTable, Value, integer, text
 from nsysan.ingest.sqlite import page_columns, queried_columns
+from nsysan.model.progress import UNWATCHED, Progress
 
 _IDS_PER_QUERY = 500
 
@@ -15,8 +16,9 @@ _IDS_PER_QUERY = 500
 class SqliteTables:
     """Those of the named tables that the database behind ``connection`` has, as table or view."""
 
-    def __init__(self, connection: sqlite3.Connection, names: Iterable[str]) -> None:
+    def __init__(self, connection: sqlite3.Connection, names: Iterable[str], progress: Progress = UNWATCHED) -> None:
         self._connection = connection
+        self._progress = progress
         self._inline_texts = InlineTexts()
         (self._encoding,) = connection.execute("PRAGMA encoding").fetchone()
         connection.create_function("inline_text_id", 1, self._inline_text_id)
@@ -39,8 +41,11 @@ class SqliteTables:
 
     def read_columns(self, table: StoredTable, columns: tuple[Column, ...], scope: Scope | None) -> ColumnRead:
         """The ``columns`` of the rows in ``scope``, or of all rows."""
-        from_pages = page_columns.read_columns(self._connection, table, columns, scope, self._inline_text_id)
-        return from_pages or queried_columns.read_columns(self._connection, table, columns, scope)
+        self._progress.begin(f"reading {table.name}", self._last_row_number(table))
+        from_pages = page_columns.read_columns(
+            self._connection, table, columns, scope, id_of_text=self._inline_text_id, progress=self._progress
+        )
+        return from_pages or queried_columns.read_columns(self._connection, table, columns, scope, self._progress)
 
     def texts(self, table: StoredTable, ids: Sequence[int]) -> Iterator[tuple[int, str]]:
         """Each of these ids with its text; an id whose row is missing or NULL has none, one with several rows many."""
@@ -49,6 +54,14 @@ class SqliteTables:
             query = f'SELECT id, value FROM "{table.name}" WHERE id IN ({", ".join("?" * len(wanted))})'  # noqa: S608 -- no text in it
             named = ((string_id, text(value)) for string_id, value in self._connection.execute(query, wanted))
             yield from ((string_id, name) for string_id, name in named if name is not None)
+
+    def _last_row_number(self, table: StoredTable) -> int | None:
+        """How many rows there are at most, as long as none was given a number of its own; None where rows have none."""
+        try:
+            (number,) = self._connection.execute(f'SELECT max(rowid) FROM "{table.name}"').fetchone()  # noqa: S608 -- declared name
+        except sqlite3.OperationalError:
+            return None
+        return integer(number)
 
     def _inline_text_id(self, stored: bytes) -> int:
         return self._inline_texts.id_of(stored.decode(self._encoding, "replace"))
