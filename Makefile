@@ -41,7 +41,7 @@ dev: $(VENV)/dev.stamp ## make the environment to work in
 	@echo "Ready. Next: make test, make check; or activate it: . $(BIN)/activate"
 
 bench: $(VENV)/dev.stamp ## time nsysan beside nsys, pandas and a plain read of the file
-	$(BIN)/python benchmarks/read_and_partition.py $(ARGS)
+	$(BIN)/python benchmarks/analyze.py $(ARGS)
 	$(BIN)/python benchmarks/read_columns.py
 
 dist: $(VENV)/dev.stamp ## build the wheel and the source distribution into dist/
