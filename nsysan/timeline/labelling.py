@@ -9,10 +9,11 @@ import numpy as np
 
 from nsysan.model.distinct import distinct
 from nsysan.model.tables import Int64Array
+from nsysan.timeline.compiled import is_worth_compiling
 from nsysan.timeline.ordering import order_of
+from nsysan.timeline.stack_sweep import NOBODY, sweep_stack
 
-NOBODY = -1
-"""The label of moments that belong to no interval."""
+__all__ = ["NOBODY", "Labelling", "Pieces", "depths_of", "first_come", "innermost", "overlaid", "parents_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,9 +97,12 @@ def innermost(start_ns: Int64Array, end_ns: Int64Array) -> Labelling:
     start_ns, end_ns = start_ns[order], end_ns[order]
     if not len(order):
         return NOTHING_LABELLED
-    parents = _nested_parents(start_ns, end_ns)
-    found = _sweep(start_ns, end_ns)[0] if parents is None else _from_nested(start_ns, end_ns, parents)
-    return found.relabelled(order)
+    # machine code sweeps faster than whole columns can be handled one after the other
+    parents = None if is_worth_compiling(len(order)) else _nested_parents(start_ns, end_ns)
+    if parents is None:
+        times_ns, rows, _ = sweep_stack(start_ns, end_ns)
+        return _last_of_each_moment(times_ns, rows).relabelled(order)
+    return _from_nested(start_ns, end_ns, parents).relabelled(order)
 
 
 def parents_of(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
@@ -106,8 +110,8 @@ def parents_of(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
     order = _in_order(start_ns, end_ns)
     parents = np.full(len(start_ns), NOBODY)
     if len(order):
-        nested = _nested_parents(start_ns[order], end_ns[order])
-        found = _sweep(start_ns[order], end_ns[order])[1] if nested is None else nested
+        nested = None if is_worth_compiling(len(order)) else _nested_parents(start_ns[order], end_ns[order])
+        found = sweep_stack(start_ns[order], end_ns[order])[2] if nested is None else nested
         parents[order] = np.where(found == NOBODY, NOBODY, order[found])
     return parents
 
@@ -160,29 +164,3 @@ def _from_nested(start_ns: Int64Array, end_ns: Int64Array, parents: Int64Array) 
 def _last_of_each_moment(times_ns: Int64Array, labels: Int64Array) -> Labelling:
     last = np.append(times_ns[1:] != times_ns[:-1], np.ones(min(len(times_ns), 1), np.bool_))
     return Labelling(times_ns[last], labels[last])
-
-
-def _sweep(start_ns: Int64Array, end_ns: Int64Array) -> tuple[Labelling, Int64Array]:
-    """Labels and parents of intervals that overlap partly, one at a time: plain source that numba could compile."""
-    parents: list[int] = []
-    bounds: list[int] = []
-    labels: list[int] = []
-    open_rows: list[int] = []
-    starts, ends = start_ns.tolist(), end_ns.tolist()
-
-    def close_until(time_ns: int) -> None:
-        while open_rows and ends[open_rows[-1]] <= time_ns:
-            ended_ns = ends[open_rows.pop()]
-            while open_rows and ends[open_rows[-1]] <= ended_ns:
-                open_rows.pop()
-            bounds.append(ended_ns)
-            labels.append(open_rows[-1] if open_rows else NOBODY)
-
-    for row, time_ns in enumerate(starts):
-        close_until(time_ns)
-        parents.append(open_rows[-1] if open_rows else NOBODY)
-        open_rows.append(row)
-        bounds.append(time_ns)
-        labels.append(row)
-    close_until(max(ends))
-    return _last_of_each_moment(np.array(bounds), np.array(labels)), np.array(parents)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nsysan.timeline import compiled
 from nsysan.timeline.labelling import NOBODY, Labelling, depths_of, first_come, innermost, overlaid, parents_of
 
 Intervals = list[tuple[int, int]]
@@ -37,6 +42,17 @@ def holding(of: Intervals, moment: int) -> list[int]:
     return [row for row, (start, end) in enumerate(of) if start <= moment < end]
 
 
+@pytest.fixture(scope="module", params=["plain", "compiled"])
+def mode(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Loops as they are, and as machine code however few rows there are."""
+    if request.param == "compiled":
+        pytest.importorskip("numba", reason="numba is not installed")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(compiled, "FEWEST_ROWS", 0 if request.param == "compiled" else sys.maxsize)
+        yield
+
+
+@pytest.mark.usefixtures("mode")
 @settings(deadline=None)
 @given(intervals | nested())
 def test_innermost_began_last(of: Intervals) -> None:
@@ -106,6 +122,7 @@ def test_depth_is_how_many_intervals_hold_at_the_begin(drawn: list[tuple[int, in
     assert depths_of(*columns(of)).tolist() == expected
 
 
+@pytest.mark.usefixtures("mode")
 @settings(deadline=None)
 @given(intervals | nested())
 def test_a_parent_is_the_innermost_that_holds_at_the_begin(of: Intervals) -> None:
