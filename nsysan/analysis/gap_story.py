@@ -7,46 +7,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nsysan.analysis.gap_sentence import GapCall, GapSpan, Recorded, tell
 from nsysan.attribution.activities import Activities
 from nsysan.attribution.idle.codes import CAUSES
+from nsysan.attribution.idle.doing import doing_over, ranges_at
 from nsysan.attribution.idle.host_thread import HostThreads
-from nsysan.attribution.idle.moments import calls_at, os_calls_at, ranges_at
 from nsysan.attribution.idle.pieces import IdleTime
 from nsysan.attribution.job import Gpu, Job
 from nsysan.attribution.launch import NO_CALL
-from nsysan.model.idle import Cause
 from nsysan.model.tables import ABSENT, Int64Array
 from nsysan.model.text import display_text
 from nsysan.model.trace import PID_MASK, PROCESS_BITS
-from nsysan.model.units import format_duration
 
 SPAN_COUNT = 8
 NEIGHBOUR_COUNT = 3
 RANGE_COUNT = 12
 MARK_COUNT = 8
-SENTENCE_NAME = 60
-"""Characters of a name in the sentence; the parts have it whole."""
-
-
-@dataclass(frozen=True, slots=True)
-class GapCall:
-    """The call that launched the work ending the gap; ``thread_id`` is the thread's on its host."""
-
-    name: str
-    start_ns: int
-    end_ns: int
-    thread_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class GapSpan:
-    """A stretch of the gap with one cause; ``doing`` is the call or range its thread was in, null where unknown."""
-
-    start_ns: int
-    end_ns: int
-    cause: Cause
-    thread_id: int | None
-    doing: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +45,15 @@ class GapStory:
 
 def tell_story(job: Job, gpu: Gpu, idle: IdleTime, gap: int) -> GapStory:
     """The story of one gap of the GPU, by its place among the gaps."""
-    gaps = idle.gaps
-    activity, call_row, shift_ns = int(gaps.activity[gap]), int(gaps.call[gap]), int(gaps.shift_ns[gap])
+    activity, call_row, shift_ns = (int(column[gap]) for column in idle.ends.columns().values())
     report = int(gpu.activities.report[max(activity, 0)])
     threads = job.idle.threads[report]
     spans = tuple(_spans(threads, idle, gap, shift_ns))
     call = None if call_row == NO_CALL else _call(threads, call_row, shift_ns)
-    start_ns, end_ns = int(gaps.start_ns[gap]) + shift_ns, int(gaps.end_ns[gap]) + shift_ns
+    start_ns, end_ns = idle.span_of_gap(gap)
     before, after = _neighbours(job, gpu.activities, start_ns, end_ns)
     return GapStory(
-        sentence=_sentence(spans, call, after[0] if after else None),
+        sentence=tell(idle.causes_of_gap(gap), spans, (call, after[0] if after else None), _recorded(threads)),
         call=call,
         spans=spans,
         ranges=() if call_row == NO_CALL else tuple(_ranges(threads, call_row)),
@@ -95,6 +70,10 @@ def _call(threads: HostThreads, row: int, shift_ns: int) -> GapCall:
     return GapCall(name, *times, int(calls.global_tid[row]) & PID_MASK)
 
 
+def _recorded(threads: HostThreads) -> Recorded:
+    return Recorded(scheduling=bool(len(threads.scheduling)), os_calls=bool(len(threads.os_calls)))
+
+
 def _spans(threads: HostThreads, idle: IdleTime, gap: int, shift_ns: int) -> Iterator[GapSpan]:
     pieces = idle.pieces_of_gap(gap)
     longest = np.sort(np.argsort(pieces.start_ns - pieces.end_ns, kind="stable")[:SPAN_COUNT])
@@ -102,24 +81,21 @@ def _spans(threads: HostThreads, idle: IdleTime, gap: int, shift_ns: int) -> Ite
         *(column[longest].tolist() for column in (pieces.start_ns, pieces.end_ns, pieces.cause, pieces.global_tid)),
         strict=True,
     ):
-        doing = None if tid == ABSENT else _doing(threads, tid, start_ns - shift_ns)
-        yield GapSpan(start_ns, end_ns, CAUSES[cause], None if tid == ABSENT else tid & PID_MASK, doing)
+        thread_id = None if tid == ABSENT else tid & PID_MASK
+        yield GapSpan(
+            start_ns, end_ns, CAUSES[cause], thread_id, *_doing(threads, tid, start_ns - shift_ns, end_ns - shift_ns)
+        )
 
 
-def _doing(threads: HostThreads, tid: int, time_ns: int) -> str | None:
-    """The outermost CUDA call that the thread is in, else the operating system's, else its innermost range."""
-    names = (
-        calls_at(threads.host, tid, time_ns)
-        or os_calls_at(threads, tid, time_ns)
-        or ranges_at(threads.host, tid, time_ns)[-1:]
-    )
-    return display_text(names[0]) if names else None
+def _doing(threads: HostThreads, tid: int, start_ns: int, end_ns: int) -> tuple[str | None, int]:
+    doing = None if tid == ABSENT else doing_over(threads, tid, start_ns, end_ns)
+    return (None, 0) if doing is None else (display_text(doing.name), doing.time_ns)
 
 
 def _ranges(threads: HostThreads, call_row: int) -> Iterator[str]:
     calls = threads.host.calls
-    names = ranges_at(threads.host, int(calls.global_tid[call_row]), int(calls.start_ns[call_row]))
-    yield from (display_text(name) for name in names[-RANGE_COUNT:])
+    rows = ranges_at(threads.host, int(calls.global_tid[call_row]), int(calls.start_ns[call_row]))[-RANGE_COUNT:]
+    yield from (display_text(threads.host.trace.text(name)) for name in threads.host.ranges.name_id[rows].tolist())
 
 
 def _marks(threads: HostThreads, call_row: int, gap_ns: tuple[int, int]) -> tuple[str, ...]:
@@ -148,15 +124,3 @@ def _neighbours(
 
 def _names(job: Job, activities: Activities, places: Int64Array) -> tuple[str, ...]:
     return tuple(display_text(job.activity_name(activities, place)) for place in places.tolist())
-
-
-def _sentence(spans: tuple[GapSpan, ...], call: GapCall | None, after: str | None) -> str:
-    longest = max(spans, key=lambda span: span.end_ns - span.start_ns)
-    cause = longest.cause.value.replace("_", " ")
-    where = "" if longest.doing is None else f" in {display_text(longest.doing, SENTENCE_NAME)}"
-    thread = "" if longest.thread_id is None else f" of thread {longest.thread_id}"
-    waited = f"{format_duration(longest.end_ns - longest.start_ns)} went to {cause}{where}{thread}"
-    if after is None:
-        return f"{waited}; nothing ran after the gap."
-    launched = "" if call is None else f", launched by {call.name}"
-    return f"{waited}; then {display_text(after, SENTENCE_NAME)} ran{launched}."

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nsysan.analysis.gap_story import GapCall, GapSpan, GapStory
+from nsysan.analysis.gap_sentence import GapCall, GapSpan
+from nsysan.analysis.gap_story import GapStory
 from nsysan.analysis.idle_gaps import Gap
 from nsysan.model.units import format_duration
 from nsysan.report import cells

@@ -19,8 +19,8 @@ import pytest
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime
 from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.analysis.registry import result_types
-from nsysan.attribution.idle.pieces import IdleTime
-from nsysan.attribution.job import build_job
+from nsysan.attribution.idle.gaps import LaunchedWork, ended_gaps
+from nsysan.attribution.job import Device, Job, build_job
 from nsysan.attribution.launch import NO_CALL
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.results import Skipped
@@ -70,14 +70,15 @@ def test_partition_equals_the_independent_sweep(export: Path) -> None:
 def test_idle_is_cut_at_the_calls_as_by_hand(name: str) -> None:
     job = build_job([read_trace(TRACES / name, ReadOptions())])
 
-    cuts = {f"p{device.pid}/d{device.device_id}": job.idle.of_device(device) for device in job.devices}
+    assert {f"p{device.pid}/d{device.device_id}": _cut(job, device) for device in job.devices} == json.loads(
+        EXPECTED_CUT.read_text()
+    )[name]
 
-    assert {device: _cut(idle) for device, idle in cuts.items()} == json.loads(EXPECTED_CUT.read_text())[name]
 
-
-def _cut(idle: IdleTime | None) -> dict[str, int]:
-    assert idle is not None
-    gaps, called = idle.gaps, idle.gaps.call != NO_CALL
+def _cut(job: Job, device: Device) -> dict[str, int]:
+    hosts = {0: job.idle.threads[0].host}
+    gaps = ended_gaps(LaunchedWork.of(device.activities, hosts), device.occupancy.idle(), hosts, {0: 0})
+    called = gaps.call != NO_CALL
     return {
         "before_call_ns": int((gaps.call_begin_ns - gaps.start_ns)[called].sum()),
         "in_call_ns": int((gaps.call_return_ns - gaps.call_begin_ns)[called].sum()),

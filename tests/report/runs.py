@@ -9,7 +9,8 @@ import numpy as np
 
 from nsysan.analysis.baseline import Baseline, BaselineFigures
 from nsysan.analysis.copy_summary import CopyRow, CopySummary
-from nsysan.analysis.gap_story import GapCall, GapSpan, GapStory
+from nsysan.analysis.gap_sentence import GapCall, GapSpan
+from nsysan.analysis.gap_story import GapStory
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime, GpuTimes, JobTimes, PartSpreads, Spread
 from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
 from nsysan.analysis.kernel_summary import KernelClassRow, KernelRow, KernelSummary, OmittedKernels
@@ -133,11 +134,12 @@ EXPLAINED_GPUS = gpu_time(
 ONE_GPU = gpu_time((gpu("gpu0", FIRST_TIME),))
 
 STORY = GapStory(
-    sentence="100.000 ms went to data loading in next(loader) of thread 101; then ncclDevKernel_AllReduce ran.",
+    sentence="Thread 101 loaded data in next(loader) for 100.000 ms and launched nothing for 25.000 ms; then "
+    "cudaLaunchKernel started ncclDevKernel_AllReduce.",
     call=GapCall("cudaLaunchKernel", 2_248_000_000, 2_249_000_000, 101),
     spans=(
-        GapSpan(2_125_000_000, 2_225_000_000, Cause.DATA_LOADING, 101, "next(loader)"),
-        GapSpan(2_225_000_000, 2_250_000_000, Cause.LAUNCH_STARVED, None, None),
+        GapSpan(2_125_000_000, 2_225_000_000, Cause.DATA_LOADING, 101, "next(loader)", 100_000_000),
+        GapSpan(2_225_000_000, 2_250_000_000, Cause.LAUNCH_STARVED, None, None, 0),
     ),
     ranges=("step 1", "forward"),
     marks=("epoch ends",),

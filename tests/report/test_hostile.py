@@ -7,7 +7,8 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from nsysan.analysis.gap_story import GapCall, GapSpan, GapStory
+from nsysan.analysis.gap_sentence import GapCall, GapSpan
+from nsysan.analysis.gap_story import GapStory
 from nsysan.analysis.idle_gaps import Gap
 from nsysan.analysis.steps import Steps
 from nsysan.model.findings import Evidence
@@ -62,7 +63,7 @@ def hostile_run(payload: str) -> Run:
     story = GapStory(
         payload,
         call,
-        (GapSpan(0, 9, Cause.UNKNOWN, 3, payload),),
+        (GapSpan(0, 9, Cause.UNKNOWN, 3, payload, 9),),
         *[(payload,)] * 4,  # ranges, marks, before, after
     )
     gaps = replace(GAPS, gaps=(Gap(gpus[0].id, 0, 9, 9, payload, payload, {"unknown_ns": 9}, story),))

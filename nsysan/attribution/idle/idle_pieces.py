@@ -26,6 +26,15 @@ class IdlePieces(Table):
         """The pieces that take any time."""
         return self.take(np.flatnonzero(self.end_ns > self.start_ns))
 
+    def joined(self) -> IdlePieces:
+        """Neighbours of one gap, cause and thread as one piece; the pieces are in order of time and do not overlap."""
+        same = self.start_ns[1:] == self.end_ns[:-1]
+        for column in (self.gap, self.cause, self.global_tid):
+            same &= column[1:] == column[:-1]
+        first = np.flatnonzero(np.concatenate([[True], ~same])[: len(self)])
+        last = np.append(first[1:], len(self))[: len(first)] - 1
+        return IdlePieces(**{**self.take(first).columns(), "end_ns": self.end_ns[last]})
+
     def shifted(self, shift_ns: int | Int64Array) -> IdlePieces:
         """The pieces on another clock, by one shift or one a piece."""
         times = {"start_ns": self.start_ns + shift_ns, "end_ns": self.end_ns + shift_ns}

@@ -18,16 +18,29 @@ from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.idle.inside_call import pieces_inside
 from nsysan.attribution.launch import NO_CALL
 from nsysan.model.idle import Cause, IdleCauses
-from nsysan.model.tables import ABSENT
+from nsysan.model.tables import ABSENT, Int64Array, Table
 from nsysan.timeline.intervals import Intervals
 from nsysan.timeline.ordering import order_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class IdleTime:
-    """Why a GPU was idle: its gaps with what ended them, and the pieces that tile them, in order of time."""
+class GapEnds(Table):
+    """What ended each gap of a GPU, in order of time: all that is kept of it once the gap's causes are known.
 
-    gaps: EndedGaps
+    ``activity`` is a position among the GPU's activities (``NO_ACTIVITY``), ``call`` a row of the calls of that
+    activity's report (``NO_CALL``); ``shift_ns`` added to the report's times puts them on the GPU's clock.
+    """
+
+    activity: Int64Array
+    call: Int64Array
+    shift_ns: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IdleTime:
+    """Why a GPU was idle: what ended its gaps, and the pieces that tile them, in order of time."""
+
+    ends: GapEnds
     pieces: IdlePieces
 
     def causes(self) -> IdleCauses:
@@ -38,6 +51,11 @@ class IdleTime:
         """The pieces of one gap, which lie side by side."""
         gaps = self.pieces.gap
         return self.pieces.take(np.arange(np.searchsorted(gaps, gap), np.searchsorted(gaps, gap, side="right")))
+
+    def span_of_gap(self, gap: int) -> tuple[int, int]:
+        """Begin and end of one gap."""
+        pieces = self.pieces_of_gap(gap)
+        return int(pieces.start_ns[0]), int(pieces.end_ns[-1])
 
     def causes_of_gap(self, gap: int) -> dict[Cause, int]:
         """The time of one gap per cause."""
@@ -68,7 +86,8 @@ def attribute_idle(
     for report, of_report in threads.items():
         chosen = ended.take(called & (report_of == report))
         pieces += [rule(chosen, of_report) for rule in (pieces_before, pieces_inside, pieces_after)]
-    return IdleTime(ended.narrowed(), _on_gpu_clock(IdlePieces.concatenate(pieces), ended).narrowed())
+    ends = GapEnds(ended.activity, ended.call, ended.shift_ns).narrowed()
+    return IdleTime(ends, _on_gpu_clock(IdlePieces.concatenate(pieces), ended).narrowed())
 
 
 def _uncalled(gaps: EndedGaps) -> IdlePieces:
@@ -78,6 +97,6 @@ def _uncalled(gaps: EndedGaps) -> IdlePieces:
 
 
 def _on_gpu_clock(pieces: IdlePieces, gaps: EndedGaps) -> IdlePieces:
-    """The pieces in order of time."""
+    """The pieces in order of time, those that differ in nothing but their time as one."""
     moved = pieces.shifted(gaps.shift_ns[pieces.gap]) if gaps.shift_ns.any() else pieces
-    return moved.take(order_of(moved.start_ns))
+    return moved.take(order_of(moved.start_ns)).joined()
