@@ -15,6 +15,7 @@ from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.pieces import IdleTime
 from nsysan.attribution.job import Gpu, Job
 from nsysan.attribution.launch import NO_CALL
+from nsysan.attribution.ranges.details import described
 from nsysan.model.tables import ABSENT, Int64Array
 from nsysan.model.text import display_text
 from nsysan.model.trace import PID_MASK, PROCESS_BITS
@@ -30,8 +31,8 @@ class GapStory:
     """How a gap came about, in one sentence and its parts, on the clock of the GPU.
 
     ``call`` is null where none is known, ``spans`` are the longest stretches in order of time, ``ranges`` those around
-    the call from the outermost in, ``marks`` what the process marked in the gap; then the last activities before the
-    gap and the first after it, in order of begin.
+    the call from the outermost in, ``marks`` what the process marked in the gap, both with their category, payload and
+    JSON text; then the last activities before the gap and the first after it, in order of begin.
     """
 
     sentence: str
@@ -95,19 +96,22 @@ def _doing(threads: HostThreads, tid: int, start_ns: int, end_ns: int) -> tuple[
 def _ranges(threads: HostThreads, call_row: int) -> Iterator[str]:
     calls = threads.host.calls
     rows = ranges_at(threads.host, int(calls.global_tid[call_row]), int(calls.start_ns[call_row]))[-RANGE_COUNT:]
-    yield from (display_text(threads.host.trace.text(name)) for name in threads.host.ranges.name_id[rows].tolist())
+    trace = threads.host.trace
+    for row in rows.tolist():
+        yield display_text(described(trace, threads.host.ranges, trace.nvtx_range_details, row))
 
 
 def _marks(threads: HostThreads, call_row: int, gap_ns: tuple[int, int]) -> tuple[str, ...]:
     """The first marks that the process of the call set in the gap."""
-    marks = threads.host.trace.nvtx_marks
+    trace = threads.host.trace
+    marks = trace.nvtx_marks
     if marks is None:
         return ()
     process = int(threads.host.process_of_calls[call_row])
     inside = (marks.start_ns >= gap_ns[0]) & (marks.start_ns < gap_ns[1]) & (marks.global_tid & PROCESS_BITS == process)
-    found = marks.take(np.flatnonzero(inside))
-    first = found.name_id[np.argsort(found.start_ns, kind="stable")][:MARK_COUNT]
-    return tuple(display_text(threads.host.trace.text(name_id)) for name_id in first.tolist())
+    rows = np.flatnonzero(inside)
+    first = rows[np.argsort(marks.start_ns[rows], kind="stable")][:MARK_COUNT]
+    return tuple(display_text(described(trace, marks, trace.nvtx_mark_details, row)) for row in first.tolist())
 
 
 def _neighbours(

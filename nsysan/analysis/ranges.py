@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
@@ -15,7 +16,7 @@ from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.job import Device, Job
 from nsysan.attribution.launched_time import LaunchedTime, launched_time
-from nsysan.attribution.ranges.groups import DomainAndName, GroupNumbers
+from nsysan.attribution.ranges.groups import DomainAndName, GroupNumbers, ShapeNumbers
 from nsysan.attribution.ranges.sums import ReportRanges, SumsByGroup
 from nsysan.attribution.ranges.tree import RangeTree
 from nsysan.model.idle import Cause
@@ -25,6 +26,8 @@ from nsysan.model.text import display_text
 
 MOST_ROWS = 200
 MOST_NODES = 400
+MOST_SHAPES = 8
+"""The shapes that are listed of an operator."""
 
 
 class RangeKind(str, Enum):
@@ -35,13 +38,25 @@ class RangeKind(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class OperatorTimes:
+    """The ranges of an operator whose inputs had these shapes, written as JSON; times as those of its name."""
+
+    sizes: str
+    count: int
+    cpu_total_ns: int
+    gpu_total_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class RangeTimesOfName:
     """All ranges that share a name (``*`` stands for a number that counts); ``domain`` is null for the default one.
 
     Total is inside such ranges, counted once where they nest in each other; self is inside no range nested in them. GPU
     time is the length of the work whose call begins inside the range on its thread: a volume of work. Of start/end
     ranges, self is null and GPU time that of calls during which no other such range was open; the rest is ambiguous.
-    ``launch_starved_ns`` is idle time that waited for the thread while this was the innermost range.
+    ``launch_starved_ns`` is idle time that waited for the thread while this was the innermost range. ``categories`` are
+    those that any of the ranges bears. ``shapes`` are those with the most GPU time of an operator's inputs, where
+    PyTorch wrote them; there are ``shape_count``.
     """
 
     name: str
@@ -56,6 +71,9 @@ class RangeTimesOfName:
     gpu_self_ns: int | None
     ambiguous_gpu_ns: int
     launch_starved_ns: int
+    categories: tuple[str, ...] = ()
+    shape_count: int = 0
+    shapes: tuple[OperatorTimes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,22 +106,19 @@ def compute_ranges(job: Job, _results: ResultSet) -> Ranges | Skipped:
         return no_gpu_work(Ranges.id, job)
     if not any(len(threads.host.ranges) for threads in job.idle.threads):
         return Skipped(Ranges.id, "the trace holds no ranges", RECORD_HOST.by({trace.profiler for trace in job.traces}))
-    numbers, tree, stacked, free = GroupNumbers(), RangeTree(), SumsByGroup(), SumsByGroup()
+    found = _Collected()
     for report, threads in enumerate(job.idle.threads):
         devices = [device for device in job.devices if device.report == report]
         if devices and len(threads.host.ranges):
-            looked_at = ReportRanges(threads, *_work_and_bounds(job, devices), numbers)
-            stacked.add(looked_at.stacked_sums(_starved(job, devices)))
-            free.add(looked_at.free_sums())
-            tree.add(looked_at.paths())
-    rows = [*_rows(stacked, RangeKind.PUSH_POP, numbers), *_rows(free, RangeKind.START_END, numbers)]
-    rows.sort(key=lambda row: (-row.gpu_total_ns, -row.cpu_total_ns, row.name, row.domain or "", row.kind))
-    nodes = tree.largest(MOST_NODES)
+            found.add(ReportRanges(threads, *_work_and_bounds(job, devices), found.numbers), _starved(job, devices))
+    rows = found.rows()
+    nodes = found.tree.largest(MOST_NODES)
+    names = found.numbers.names
     return Ranges(
         ranges=tuple(rows[:MOST_ROWS]),
         ranges_omitted_count=max(len(rows) - MOST_ROWS, 0),
-        range_tree=tuple(RangeNode(node.parent, *_shown(numbers.names[node.group]), *node.sums) for node in nodes),
-        range_nodes_omitted_count=len(tree) - len(nodes),
+        range_tree=tuple(RangeNode(node.parent, *_shown(names[node.group]), *node.sums) for node in nodes),
+        range_nodes_omitted_count=len(found.tree) - len(nodes),
     )
 
 
@@ -131,22 +146,69 @@ def _starved(job: Job, devices: Sequence[Device]) -> IdlePieces:
     return pieces.take(np.flatnonzero(pieces.cause == code_of(Cause.LAUNCH_STARVED)))
 
 
-def _rows(sums: SumsByGroup, kind: RangeKind, numbers: GroupNumbers) -> Iterator[RangeTimesOfName]:
-    nested = kind is RangeKind.PUSH_POP
-    for group, found in sums.rows():
-        yield RangeTimesOfName(
-            *_shown(numbers.names[group]),
-            kind=kind,
-            count=found["count"],
-            open_count=found["open_count"],
-            begun_before_count=found["begun_before_count"],
-            cpu_total_ns=found["cpu_total_ns"],
-            cpu_self_ns=found["cpu_self_ns"] if nested else None,
-            gpu_total_ns=found["gpu_total_ns"],
-            gpu_self_ns=found["gpu_self_ns"] if nested else None,
-            ambiguous_gpu_ns=found["ambiguous_gpu_ns"],
-            launch_starved_ns=found["launch_starved_ns"],
+class _Collected:
+    """The sums over the ranges of all reports."""
+
+    def __init__(self) -> None:
+        self.numbers = GroupNumbers()
+        self.tree = RangeTree()
+        self._by_kind = {kind: SumsByGroup() for kind in RangeKind}
+        self._shapes = ShapeNumbers()
+        self._by_shape = SumsByGroup()
+        self._categories: defaultdict[int, set[str]] = defaultdict(set)
+
+    def add(self, ranges: ReportRanges, starved: IdlePieces) -> None:
+        """Add the ranges of one report."""
+        stacked = ranges.stacked_sums(starved)
+        self._by_kind[RangeKind.PUSH_POP].add(stacked)
+        self._by_kind[RangeKind.START_END].add(ranges.free_sums())
+        self._by_shape.add(ranges.by_shape(stacked, self._shapes))
+        self.tree.add(ranges.paths())
+        for group, names in ranges.categories().items():
+            self._categories[group] |= names
+
+    def rows(self) -> list[RangeTimesOfName]:
+        """A row a name and kind, most GPU time first."""
+        shapes = self._shapes_by_group()
+        rows = [
+            self._row(kind, group, sums, shapes[group] if kind is RangeKind.PUSH_POP else [])
+            for kind, by_group in self._by_kind.items()
+            for group, sums in by_group.rows()
+        ]
+        return sorted(
+            rows, key=lambda row: (-row.gpu_total_ns, -row.cpu_total_ns, row.name, row.domain or "", row.kind)
         )
+
+    def _row(self, kind: RangeKind, group: int, sums: dict[str, int], shapes: list[OperatorTimes]) -> RangeTimesOfName:
+        nested = kind is RangeKind.PUSH_POP
+        return RangeTimesOfName(
+            *_shown(self.numbers.names[group]),
+            kind=kind,
+            count=sums["count"],
+            open_count=sums["open_count"],
+            begun_before_count=sums["begun_before_count"],
+            cpu_total_ns=sums["cpu_total_ns"],
+            cpu_self_ns=sums["cpu_self_ns"] if nested else None,
+            gpu_total_ns=sums["gpu_total_ns"],
+            gpu_self_ns=sums["gpu_self_ns"] if nested else None,
+            ambiguous_gpu_ns=sums["ambiguous_gpu_ns"],
+            launch_starved_ns=sums["launch_starved_ns"],
+            categories=tuple(map(display_text, sorted(self._categories[group]))),
+            shape_count=len(shapes),
+            shapes=tuple(shapes[:MOST_SHAPES]),
+        )
+
+    def _shapes_by_group(self) -> defaultdict[int, list[OperatorTimes]]:
+        """The shapes of each operator, most GPU time first."""
+        found: defaultdict[int, list[OperatorTimes]] = defaultdict(list)
+        keys = self._shapes.keys
+        for number, sums in self._by_shape.rows():
+            group, sizes = keys[number]
+            times = OperatorTimes(display_text(sizes), sums["count"], sums["cpu_total_ns"], sums["gpu_total_ns"])
+            found[group].append(times)
+        for shapes in found.values():
+            shapes.sort(key=lambda times: (-times.gpu_total_ns, -times.cpu_total_ns, times.sizes))
+        return found
 
 
 def _shown(named: DomainAndName) -> tuple[str, str | None]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nsysan.model.run import Note
-from nsysan.model.tables import ABSENT, BoolArray, Table
+from nsysan.model.tables import ABSENT, BoolArray, NvtxDetails, Table
 from nsysan.model.text import display_text
 from nsysan.model.trace import IMPOSSIBLE_NS, Trace
 from nsysan.model.units import counted
@@ -24,6 +24,7 @@ HOST_TABLES = (
     "scheduling_events",
 )
 """The fields of a Trace that hold what the host did."""
+_DETAILS = {"nvtx_ranges": "nvtx_range_details", "nvtx_marks": "nvtx_mark_details"}
 
 
 def without_damaged(trace: Trace) -> Trace:
@@ -32,6 +33,7 @@ def without_damaged(trace: Trace) -> Trace:
     for name, table, kept in _host_tables(trace):
         if not kept.all():
             sound[name] = table.take(np.flatnonzero(kept))
+            sound |= _details_of(trace, name, kept)
     return replace(trace, **sound) if sound else trace
 
 
@@ -41,6 +43,16 @@ def damage_notes(trace: Trace) -> Iterator[Note]:
         if left_out := int((~kept).sum()):
             rows = f"{counted(left_out, 'record')} of {name.replace('_', ' ')} in {display_text(trace.name)}"
             yield Note("damaged_host_records", f"Left out for impossible times: {rows}.")
+
+
+def _details_of(trace: Trace, name: str, kept: BoolArray) -> dict[str, NvtxDetails]:
+    """The details of the ranges or marks that are kept, at their new rows."""
+    field = _DETAILS.get(name)
+    details: NvtxDetails | None = None if field is None else getattr(trace, field)
+    if field is None or details is None:
+        return {}
+    own = details.take(kept[details.row])
+    return {field: replace(own, row=(np.cumsum(kept) - 1)[own.row])}
 
 
 def _host_tables(trace: Trace) -> Iterator[tuple[str, Table, BoolArray]]:

@@ -162,6 +162,20 @@ class NvtxMarks(Table):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class NvtxDetails(Table):
+    """What few ranges or marks bear besides a name; ``row`` is that of the range or mark, the rest may be ``ABSENT``.
+
+    ``category_id`` is a number in the domain of the range, ``payload`` a whole number that the program gave,
+    ``json_id`` the key in ``Trace.strings`` of a JSON text.
+    """
+
+    row: Int64Array
+    category_id: Int64Array
+    payload: Int64Array
+    json_id: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RuntimeCalls(Table):
     """Calls of the CUDA runtime and driver; ``correlation_id`` is that of the GPU work a call launched.
 

@@ -14,6 +14,7 @@ from nsysan.model.tables import (
     GraphLaunches,
     Kernels,
     Memsets,
+    NvtxDetails,
     NvtxMarks,
     NvtxRanges,
     OsCalls,
@@ -126,6 +127,10 @@ class Trace:
     runtime_calls: RuntimeCalls | None = None
     collective_calls: CollectiveCalls | None = None
     nvtx_marks: NvtxMarks | None = None
+    nvtx_range_details: NvtxDetails | None = None
+    nvtx_mark_details: NvtxDetails | None = None
+    nvtx_categories: Mapping[tuple[int, int, int], str] = field(default_factory=dict)
+    """Category name by (global pid, domain id, category id)."""
     profiler_overheads: ProfilerOverheads | None = None
     synchronizations: Synchronizations | None = None
     os_calls: OsCalls | None = None

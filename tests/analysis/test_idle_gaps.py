@@ -125,6 +125,24 @@ def test_the_largest_gaps_are_told_as_a_story(tmp_path: Path) -> None:
     )
 
 
+def test_ranges_and_marks_of_a_story_come_with_what_they_bear(tmp_path: Path) -> None:
+    export = Export().call(0, 5, LAUNCH, correlation=1).kernel(10, 100, "before", correlation=1)
+    export.call(1_090, 1_100, LAUNCH, correlation=2).kernel(1_101, 1_200, "after", correlation=2)
+    # a range whose times cannot be comes first: the details of the others keep to their ranges
+    export.nvtx(50, 10, "damaged").nvtx_range(0, 1, "free", category=1)
+    export.nvtx(1_000, 1_300, "step 1").nvtx(1_010, 1_200, "load")
+    export.nvtx_mark(500, "epoch", category=4).nvtx_category(4, "progress")
+    export.sql("UPDATE NVTX_EVENTS SET uint64Value = 12, category = 1 WHERE text = 'step 1'")
+    export.sql("""UPDATE NVTX_EVENTS SET jsonText = '{"batch": 3}' WHERE text = 'load'""")
+    export.sql("UPDATE NVTX_EVENTS SET int32Value = 7 WHERE text = 'epoch'")
+
+    (gap,) = result_of(analyze_exports(tmp_path, export), IdleGaps).gaps
+
+    assert gap.story is not None
+    assert gap.story.ranges == ("step 1 (category 1, payload 12)", 'load ({"batch": 3})')
+    assert gap.story.marks == ("epoch (category progress, payload 7)",)
+
+
 def test_ten_stories_are_told_and_every_gap_has_its_causes(tmp_path: Path) -> None:
     export = Export()
     for place in range(13):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nsysan.analysis.ranges import RangeKind, RangeNode, Ranges, RangeTimesOfName, compute_ranges
+from nsysan.analysis.ranges import OperatorTimes, RangeKind, RangeNode, Ranges, RangeTimesOfName, compute_ranges
 from nsysan.attribution.job import build_job
 from nsysan.attribution.window import WindowChoice
 from nsysan.ingest.reading import ReadOptions, read_trace
@@ -167,6 +167,41 @@ def test_equal_paths_are_one_node(tmp_path: Path) -> None:
         RangeNode(0, "mm", None, 2, 20, 10),
         RangeNode(None, "mm", None, 1, 30, 0),
     )
+
+
+def test_operators_are_grouped_by_name_and_their_shapes_kept_apart(tmp_path: Path) -> None:
+    # as nsys --pytorch and as emit_nvtx write them; the second pair is of one shape
+    small, large = "[[8, 4], [4, 2]]", "[[8192, 4096], [4096, 14336]]"
+    texts = (
+        f"aten::mm, seq = 1, op_id = 7, sizes = {small}",
+        f"aten::mm, op_id = 8, sizes = {large}, input_op_ids = [(6,0), (-1,-1)]",
+        f"aten::mm, seq = 3, sizes = {large}",
+        "aten::mm, seq = 4",
+        "aten::add, seq = 5, sizes = []]",
+    )
+    export = Export()
+    for place, text in enumerate(texts):
+        export.nvtx(place * 10, place * 10 + 8, text)
+        launched(export, place * 10 + 1, 100 + place * 100, 150 + place * 100 + place)
+
+    add, mm = sorted(found(tmp_path, export).ranges, key=lambda row: row.name)
+
+    assert (mm.name, mm.count, mm.gpu_total_ns) == ("aten::mm", 4, 50 + 51 + 52 + 53)
+    assert mm.shapes == (OperatorTimes(large, 2, 16, 51 + 52), OperatorTimes(small, 1, 8, 50))
+    assert (mm.shape_count, add.shape_count, add.shapes) == (2, 0, ())
+
+
+def test_a_range_bears_its_categories_and_a_domain_without_name_its_number(tmp_path: Path) -> None:
+    export = Export().nvtx_category(3, "data").nvtx_category(3, "model", domain=2).nvtx_domain(1, "loader")
+    export.nvtx_range(0, 10, "load", category=3).nvtx_range(20, 30, "load", category=9).nvtx_range(40, 50, "load")
+    export.nvtx_range(0, 10, "forward", category=3, domain=2).nvtx_range(0, 10, "fetch", domain=1)
+    launched(export, 1, 100, 110)
+
+    assert {row.name: (row.domain, row.categories) for row in found(tmp_path, export).ranges} == {
+        "load": (None, ("9", "data")),
+        "forward": ("domain 2", ("model",)),
+        "fetch": ("loader", ()),
+    }
 
 
 def test_without_ranges_the_question_is_open(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nsysan.analysis.ranges import RangeNode, Ranges
+from nsysan.analysis.ranges import OperatorTimes, RangeNode, Ranges
 from nsysan.report.elements import Cell, Table
 from nsysan.report.sections.ranges import DEEPEST, SECTION, RangesView
 from tests.report.runs import MS, RANGES, run_of
@@ -41,6 +41,19 @@ def test_each_name_has_its_times_and_what_is_not_nested_has_no_time_of_its_own()
         "start/end, not nested; 7.000 ms of GPU time is ambiguous",
     ]
     assert table.note == "1 more name with less time is left out."
+
+
+def test_an_operator_says_which_inputs_take_most_and_a_range_its_categories() -> None:
+    shapes = (OperatorTimes("[[8, 4], [4, 2]]", 3, 1, 5 * MS), OperatorTimes("[[2, 2]]", 3, 1, MS))
+    rows = (
+        replace(RANGES.ranges[1], shapes=shapes, shape_count=5),
+        replace(RANGES.ranges[1], shapes=shapes[:1], shape_count=1, categories=("data", "model")),
+    )
+
+    assert [row[0].note for row in view_of(replace(RANGES, ranges=rows)).tables[0].rows] == [
+        "domain model; inputs [[8, 4], [4, 2]], 5.000 ms of GPU time and 4 other shapes",
+        "domain model; category data and model; inputs [[8, 4], [4, 2]], 5.000 ms of GPU time",
+    ]
 
 
 def test_the_tree_has_children_below_their_parents_and_the_longest_first() -> None:

@@ -8,10 +8,13 @@ import numpy as np
 
 from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.host import Host
+from nsysan.attribution.ranges.names import SIZES, OperatorShapes
 from nsysan.attribution.ranges.times import RangeTimes
 from nsysan.model.distinct import coded, first_rows
-from nsysan.model.tables import Int64Array, Table
+from nsysan.model.host_events import unnamed_domain
+from nsysan.model.tables import ABSENT, BoolArray, Int64Array, Table
 from nsysan.model.trace import PROCESS_BITS
+from nsysan.timeline.labelling import NOBODY
 from nsysan.timeline.ordering import order_of
 
 DomainAndName = tuple[str | None, str]
@@ -40,9 +43,44 @@ class GroupNumbers:
         firsts = first_rows(code_of)
         numbers = []
         for process, domain, group in zip(*(column[firsts].tolist() for column in columns), strict=True):
-            named = (host.trace.nvtx_domains.get((process, domain)), host.range_groups.names[group])
+            named = (_domain_name(host, process, domain), host.range_groups.names[group])
             numbers.append(self._numbers.setdefault(named, len(self._numbers)))
         return np.array(numbers, np.int64)[code_of]
+
+
+class ShapeNumbers:
+    """A number for each group of ranges and shapes of inputs, the same over all reports."""
+
+    def __init__(self) -> None:
+        self._shapes = OperatorShapes()
+        self._numbers: dict[tuple[int, str], int] = {}
+
+    @property
+    def keys(self) -> list[tuple[int, str]]:
+        """Group and shapes by number."""
+        return list(self._numbers)
+
+    def of_ranges(self, host: Host, rows: Int64Array, groups: Int64Array) -> Int64Array:
+        """The number of each of these ranges, ``NOBODY`` where its text tells no shapes."""
+        code_of = codes_of(groups, host.ranges.name_id[rows])
+        firsts = first_rows(code_of)
+        numbers = []
+        for group, name_id in zip(groups[firsts].tolist(), host.ranges.name_id[rows[firsts]].tolist(), strict=True):
+            shapes = self._shapes.of(host.trace.text(name_id))
+            numbers.append(NOBODY if shapes is None else self._numbers.setdefault((group, shapes), len(self._numbers)))
+        return np.array(numbers, np.int64)[code_of]
+
+
+def tells_shapes(host: Host, rows: Int64Array) -> BoolArray:
+    """Which of these ranges may tell shapes of inputs; to see that most traces hold none is cheap."""
+    name_ids = [name_id for name_id, text in host.trace.strings.items() if SIZES in text]
+    return np.isin(host.ranges.name_id[rows], name_ids) if name_ids else np.zeros(len(rows), np.bool_)
+
+
+def _domain_name(host: Host, process: int, domain_id: int) -> str | None:
+    """The name of a domain, its number where none was recorded; None of the default one."""
+    named = host.trace.nvtx_domains.get((process, domain_id))
+    return named if named or domain_id in {0, ABSENT} else unnamed_domain(domain_id)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

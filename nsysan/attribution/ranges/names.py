@@ -20,6 +20,7 @@ _COUNTED = re.compile(
 _DETAIL = re.compile(
     r", (?:seq = (?P<seq>\d+)|op_id = (?P<op>\d+)|sizes = (?P<sizes>\[[\[\]\d, ]*\])|input_op_ids = .*)", re.DOTALL
 )
+SIZES = ", sizes = "
 _LONGEST_SIZES = 10_000
 """Characters: longer shapes are no operator's inputs."""
 _DEEPEST_SIZES = 8
@@ -49,6 +50,25 @@ def parse_operator(text: str) -> OperatorText:
         operator_id = operator_id if detail["op"] is None else int(detail["op"])
         sizes = sizes if detail["sizes"] is None else _parse_sizes(detail["sizes"])
     return OperatorText(text if head is None else text[: head.start()], sequence, operator_id, sizes)
+
+
+class OperatorShapes:
+    """The shapes that texts tell, as JSON; texts of operators are many, and their shapes few."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str | None] = {}
+
+    def of(self, text: str) -> str | None:
+        """The shapes of an operator's inputs, ``[[8, 4], [4, 2]]``; None where the text tells none."""
+        begin = text.find(SIZES)
+        if begin < 0:
+            return None
+        end = text.find(", input_op_ids", begin)
+        written = text[begin : None if end < 0 else end]
+        if written not in self._known:
+            sizes = parse_operator(written).sizes
+            self._known[written] = None if sizes is None else json.dumps(sizes)
+        return self._known[written]
 
 
 def group_name(text: str) -> str:

@@ -12,8 +12,9 @@ import numpy as np
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.launched_time import LaunchedTime
+from nsysan.attribution.ranges.details import categories_by_group, with_category
 from nsysan.attribution.ranges.free import free_ranges
-from nsysan.attribution.ranges.groups import GroupNumbers, OwnShare, own_shares
+from nsysan.attribution.ranges.groups import GroupNumbers, OwnShare, ShapeNumbers, own_shares, tells_shapes
 from nsysan.attribution.ranges.times import RangeTimes, range_times
 from nsysan.attribution.ranges.tree import PathSums, path_sums
 from nsysan.model.distinct import coded, distinct
@@ -92,6 +93,20 @@ class ReportRanges:
             ambiguous_gpu_ns=np.zeros(len(times), np.int64),
             launch_starved_ns=starved_ns[times.row],
         )
+
+    def by_shape(self, sums: RangeSums, shapes: ShapeNumbers) -> RangeSums:
+        """Of what push/pop ranges add, that of operators whose text tells shapes, by the number of these."""
+        told = np.flatnonzero(tells_shapes(self._host, self._times.row))
+        number_of = shapes.of_ranges(self._host, self._times.row[told], self._groups[told])
+        parsed = number_of != NOBODY
+        return RangeSums(**{**sums.take(told[parsed]).columns(), "group": number_of[parsed]})
+
+    def categories(self) -> dict[int, set[str]]:
+        """The names of the categories that push/pop and start/end ranges of a group bear."""
+        bearing = with_category(self._host.trace)
+        if bearing is None:
+            return {}
+        return categories_by_group(self._host.trace, bearing, self._numbers.of_ranges(self._host, bearing.row))
 
     def free_sums(self) -> RangeSums:
         """What each start/end range adds."""

@@ -8,28 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
-from typing import TypeVar
 
 import numpy as np
 
 from nsysan.ingest.columns import FIRST_INLINE_ID
 from nsysan.ingest.nsys.open_export import OpenExport
-from nsysan.ingest.nsys.tables import STRINGS, NvtxDomains
+from nsysan.ingest.nsys.tables import STRINGS
 from nsysan.model.distinct import coded
-from nsysan.model.tables import (
-    Int64Array,
-    Kernels,
-    NvtxMarks,
-    NvtxRanges,
-    OsCalls,
-    ProfilerOverheads,
-    RuntimeCalls,
-    narrowed,
-)
+from nsysan.model.tables import AnyTable, IdArray, Int64Array, narrowed
 
-NamedTable = TypeVar(
-    "NamedTable", Kernels, RuntimeCalls, ProfilerOverheads, OsCalls, NvtxRanges, NvtxMarks, NvtxDomains
-)
+_NAMING = ("name_id", "json_id")
+"""The columns whose values are ids of strings."""
 
 
 class Names:
@@ -48,15 +37,17 @@ class Names:
             self._new_ids[string_id]: name for string_id, name in (stored | inline).items()
         }
 
-    def renamed(self, table: NamedTable | None) -> NamedTable | None:
+    def renamed(self, table: AnyTable | None) -> AnyTable | None:
         """The table with its name ids as they are in ``strings``; an id that the export lost stays."""
         if table is None or not self._new_ids:
             return table
-        used_ids, use_of = coded(table.name_id)
+        naming = {name: column for name, column in table.columns().items() if name in _NAMING}
+        return replace(table, **{name: self._renamed_ids(column) for name, column in naming.items()})
+
+    def _renamed_ids(self, ids: IdArray) -> IdArray:
+        used_ids, use_of = coded(ids)
         new_ids = np.array([self._new_ids.get(old_id, old_id) for old_id in used_ids.tolist()], np.int64)
-        if (new_ids == used_ids).all():
-            return table
-        return replace(table, name_id=narrowed("name_id", new_ids)[use_of])
+        return ids if (new_ids == used_ids).all() else narrowed("name_id", new_ids)[use_of]
 
 
 def _one_id_per_text(stored: dict[int, str], inline: dict[int, str], first_free: int) -> dict[int, int]:

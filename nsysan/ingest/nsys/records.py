@@ -8,7 +8,7 @@ import numpy as np
 
 from nsysan.ingest.nsys import tables
 from nsysan.ingest.nsys.open_export import OpenExport
-from nsysan.ingest.nsys.tables import NvtxDomains, RecordTable
+from nsysan.ingest.nsys.tables import DetailedRanges, NvtxPoints, RecordTable
 from nsysan.model.distinct import distinct
 from nsysan.model.tables import (
     ABSENT,
@@ -18,13 +18,14 @@ from nsysan.model.tables import (
     Int64Array,
     Kernels,
     Memsets,
-    NvtxMarks,
+    NvtxDetails,
     NvtxRanges,
     OsCalls,
     ProfilerOverheads,
     RuntimeCalls,
     SchedulingEvents,
     Synchronizations,
+    Table,
 )
 
 _TIMES = ("start_ns", "end_ns")
@@ -45,8 +46,8 @@ class Records:
     os_calls: OsCalls | None = None
     scheduling_events: SchedulingEvents | None = None
     nvtx_ranges: NvtxRanges | None = None
-    nvtx_marks: NvtxMarks | None = None
-    nvtx_domains: NvtxDomains | None = None
+    nvtx_range_details: NvtxDetails | None = None
+    nvtx_points: NvtxPoints | None = None
 
     def name_ids(self) -> Int64Array:
         """The ids that name a record, each once, in ascending order."""
@@ -56,10 +57,11 @@ class Records:
             self.profiler_overheads,
             self.os_calls,
             self.nvtx_ranges,
-            self.nvtx_marks,
-            self.nvtx_domains,
+            self.nvtx_points,
         )
         ids = [table.name_id for table in named if table is not None]
+        details = (self.nvtx_range_details, self.nvtx_points)
+        ids += [table.json_id[table.json_id != ABSENT] for table in details if table is not None]
         return distinct(np.concatenate([distinct(column) for column in ids])) if ids else np.empty(0, np.int64)
 
     def median_start_ns(self) -> int | None:
@@ -87,6 +89,7 @@ def read_records(export: OpenExport, *, with_host: bool) -> Records:
     )
     if not with_host:
         return work
+    ranges = _read(export, tables.NVTX_RANGES)
     return replace(
         work,
         runtime_calls=_read(export, tables.RUNTIME_CALLS),
@@ -94,9 +97,9 @@ def read_records(export: OpenExport, *, with_host: bool) -> Records:
         profiler_overheads=_joined(_read(export, tables.PROFILER_OVERHEADS), _read(export, tables.CUDA_OVERHEADS)),
         os_calls=_read(export, tables.OS_CALLS),
         scheduling_events=_read(export, tables.SCHEDULING_EVENTS),
-        nvtx_ranges=_read(export, tables.NVTX_RANGES),
-        nvtx_marks=_read(export, tables.NVTX_MARKS),
-        nvtx_domains=_read(export, tables.NVTX_DOMAINS),
+        nvtx_ranges=bare(ranges, NvtxRanges),
+        nvtx_range_details=details_of(ranges),
+        nvtx_points=_read(export, tables.NVTX_POINTS),
     )
 
 
@@ -120,6 +123,20 @@ def _read(export: OpenExport, kind: RecordTable[AnyTable]) -> AnyTable | None:
     # two kinds may lie in one table, and both miss the rows that could be either
     export.unreadable_records[table.name] = max(export.unreadable_records[table.name], read.unreadable_count)
     return None if read.arrays is None else kind.record(**read.arrays)
+
+
+def bare(table: Table | None, kind: type[AnyTable]) -> AnyTable | None:
+    """The columns that every such record has."""
+    return None if table is None else kind(**{field.name: getattr(table, field.name) for field in fields(kind)})
+
+
+def details_of(table: DetailedRanges | NvtxPoints | None) -> NvtxDetails | None:
+    """What single records bear besides; most bear nothing, and have no row."""
+    if table is None:
+        return None
+    columns = {name: getattr(table, name) for name in ("category_id", "payload", "json_id")}
+    rows = np.flatnonzero(np.any([column != ABSENT for column in columns.values()], axis=0))
+    return NvtxDetails(row=rows, **{name: column[rows] for name, column in columns.items()})
 
 
 def _joined(*tables_of_kind: AnyTable | None) -> AnyTable | None:

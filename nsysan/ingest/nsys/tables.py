@@ -26,7 +26,6 @@ from nsysan.model.tables import (
     RuntimeCalls,
     SchedulingEvents,
     Synchronizations,
-    Table,
 )
 
 STRINGS = "StringIds"
@@ -53,12 +52,29 @@ class RecordTable(Generic[AnyTable]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NvtxDomains(Table):
-    """NVTX domains as they were created; domain ids are unique per process only."""
+class DetailedRanges(NvtxRanges):
+    """NVTX ranges as they are stored, with what few of them bear: the columns of ``NvtxDetails``."""
 
-    global_tid: Int64Array
-    domain_id: Int64Array
-    name_id: Int64Array
+    category_id: Int64Array
+    payload: Int64Array
+    json_id: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NvtxPoints(NvtxMarks):
+    """What NVTX records at a moment, by ``event_type``: marks, likewise, and the names of domains and categories.
+
+    A domain's id is unique in its process only, a category's in its domain.
+    """
+
+    event_type: Int64Array
+    category_id: Int64Array
+    payload: Int64Array
+    json_id: Int64Array
+
+    def of_type(self, event: NvtxEvent) -> NvtxPoints:
+        """The records of one kind."""
+        return self.take(self.event_type == event)
 
 
 def _required(name: str, source: str) -> Column:
@@ -135,8 +151,14 @@ _NVTX_PLACE = (
     _optional("domain_id", "domainId"),
     _optional("name_id", "textId", inline_text="text"),
 )
+_NVTX_DETAILS = (
+    _optional("category_id", "category"),
+    # of the union of payloads the whole numbers; binary ones need their schema, and stay where they are
+    _optional("payload", "uint64Value", "int64Value", "uint32Value", "int32Value"),
+    _optional("json_id", "jsonTextId", inline_text="jsonText"),
+)
 NVTX_RANGES = RecordTable(
-    NvtxRanges,
+    DetailedRanges,
     _NVTX_NAMES,
     (
         _required("start_ns", "start"),
@@ -144,19 +166,21 @@ NVTX_RANGES = RecordTable(
         *_NVTX_PLACE,
         _required("event_type", "eventType"),
         _optional("end_global_tid", "endGlobalTid"),
+        *_NVTX_DETAILS,
     ),
     Scope(
         "eventType",
         (*STACKED, NvtxEvent.START_END, NvtxEvent.IMPORTED_START_END),
     ),
 )
-NVTX_MARKS = RecordTable(
-    NvtxMarks,
+NVTX_POINTS = RecordTable(
+    NvtxPoints,
     _NVTX_NAMES,
-    (_required("start_ns", "start"), *_NVTX_PLACE),
-    Scope("eventType", (NvtxEvent.MARK,)),
+    (_required("start_ns", "start"), *_NVTX_PLACE, _required("event_type", "eventType"), *_NVTX_DETAILS),
+    Scope("eventType", (NvtxEvent.MARK, NvtxEvent.CATEGORY, NvtxEvent.DOMAIN_CREATE)),
 )
-NVTX_DOMAINS = RecordTable(NvtxDomains, _NVTX_NAMES, _NVTX_PLACE, Scope("eventType", (NvtxEvent.DOMAIN_CREATE,)))
+DOMAIN_NAMES = Scope("eventType", (NvtxEvent.DOMAIN_CREATE,))
+"""The NVTX records that name a domain."""
 
 _RECORDS = (
     KERNELS,

@@ -9,11 +9,13 @@ from nsysan.ingest.nsys.identity import read_identity
 from nsysan.ingest.nsys.machine import read_cuda_devices, read_gpus
 from nsysan.ingest.nsys.names import Names
 from nsysan.ingest.nsys.open_export import open_export
-from nsysan.ingest.nsys.records import Records, read_records
+from nsysan.ingest.nsys.records import Records, bare, details_of, read_records
 from nsysan.ingest.nsys.session import Session, read_session
-from nsysan.ingest.nsys.tables import WORK, NvtxDomains
+from nsysan.ingest.nsys.tables import WORK, NvtxPoints
 from nsysan.ingest.reader import Candidate, ReadOptions
 from nsysan.ingest.source import Source
+from nsysan.model.host_events import NvtxEvent
+from nsysan.model.tables import NvtxMarks
 from nsysan.model.trace import PROCESS_BITS, Trace
 
 
@@ -26,6 +28,8 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
     session = read_session(export)
     records = _from_session_start(read_records(export, with_host=options.with_host), session)
     names = Names(export, records.name_ids())
+    points = names.renamed(records.nvtx_points)
+    marks = None if points is None else points.of_type(NvtxEvent.MARK)
     gpus, cuda_devices = read_gpus(export), read_cuda_devices(export)
     return Trace(
         name=candidate.path.name,
@@ -49,8 +53,11 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
         os_calls=names.renamed(records.os_calls),
         scheduling_events=records.scheduling_events,
         nvtx_ranges=names.renamed(records.nvtx_ranges),
-        nvtx_marks=names.renamed(records.nvtx_marks),
-        nvtx_domains=_domain_names(names.renamed(records.nvtx_domains), names.strings),
+        nvtx_range_details=names.renamed(records.nvtx_range_details),
+        nvtx_marks=bare(marks, NvtxMarks),
+        nvtx_mark_details=details_of(marks),
+        nvtx_categories=_category_names(points, names.strings),
+        nvtx_domains=_domain_names(points, names.strings),
         unreadable_records={table: left_out for table, left_out in export.unreadable_records.items() if left_out},
         ambiguous_name_count=names.ambiguous_count,
         unreadable_work=_unreadable_work(export.unreadable_records),
@@ -67,12 +74,21 @@ def _unreadable_work(unreadable_records: Mapping[str, int]) -> dict[str, int]:
     return {kind: count for kind, count in counts.items() if count}
 
 
-def _domain_names(domains: NvtxDomains | None, strings: Mapping[int, str]) -> dict[tuple[int, int], str]:
+def _domain_names(points: NvtxPoints | None, strings: Mapping[int, str]) -> dict[tuple[int, int], str]:
     """The name of each (global pid, domain id)."""
-    if domains is None:
+    if points is None:
         return {}
-    processes = domains.global_tid & PROCESS_BITS
-    keys = zip(processes.tolist(), domains.domain_id.tolist(), strict=True)
-    return {
-        key: strings[name_id] for key, name_id in zip(keys, domains.name_id.tolist(), strict=True) if name_id in strings
-    }
+    named = points.of_type(NvtxEvent.DOMAIN_CREATE)
+    columns = (named.global_tid & PROCESS_BITS, named.domain_id, named.name_id)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return {(process, domain): strings[name] for process, domain, name in rows if name in strings}
+
+
+def _category_names(points: NvtxPoints | None, strings: Mapping[int, str]) -> dict[tuple[int, int, int], str]:
+    """The name of each (global pid, domain id, category id)."""
+    if points is None:
+        return {}
+    named = points.of_type(NvtxEvent.CATEGORY)
+    columns = (named.global_tid & PROCESS_BITS, named.domain_id, named.category_id, named.name_id)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return {(process, domain, category): strings[name] for process, domain, category, name in rows if name in strings}

@@ -11,6 +11,7 @@ from nsysan.model.run import Run
 from nsysan.model.units import counted, format_duration
 from nsysan.report import cells
 from nsysan.report.elements import Cell, Column, Table, single_bar
+from nsysan.report.prose import listed
 from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
 from nsysan.report.terms import TERMS
 
@@ -86,11 +87,21 @@ def _remark(row: RangeTimesOfName) -> str | None:
     ambiguous = f"{format_duration(row.ambiguous_gpu_ns)} of GPU time is ambiguous" if row.ambiguous_gpu_ns else None
     remarks = (
         None if row.domain is None else f"domain {row.domain}",
+        f"category {listed(row.categories)}" if row.categories else None,
+        _shapes(row),
         "start/end, not nested" if row.kind is RangeKind.START_END else None,
         f"{counted(row.open_count, 'range')} still open at the end" if row.open_count else None,
         ambiguous,
     )
     return "; ".join(filter(None, remarks)) or None
+
+
+def _shapes(row: RangeTimesOfName) -> str | None:
+    """The shapes of an operator's inputs with the most GPU time."""
+    if not row.shapes:
+        return None
+    others = f" and {counted(row.shape_count - 1, 'other shape')}" if row.shape_count > 1 else ""
+    return f"inputs {row.shapes[0].sizes}, {format_duration(row.shapes[0].gpu_total_ns)} of GPU time{others}"
 
 
 def _self_time(time_ns: int | None) -> Cell:
