@@ -56,14 +56,16 @@ class Step:
 class StepsOfDevice:
     """The steps of a device. All figures but ``step_count`` are of the ``count`` steady ones, null where there is none.
 
-    ``list`` holds the first closed steps; there are ``step_count``. ``lead_ns`` is the window before the first,
-    ``open_ns`` what follows the last. ``time`` and ``idle_causes`` are the mean step's. ``slow_count`` steps take over
-    1.2 medians; ``slow_every`` is their distance in steps where that is always the same, from three of them on.
-    ``trend_frac`` = median of the last third / median of the first third - 1, null for fewer than six steps.
+    ``marker`` is the name that its markers share, null without markers. ``list`` holds the first closed steps; there
+    are ``step_count``. ``lead_ns`` is the window before the first, ``open_ns`` what follows the last. ``time`` and
+    ``idle_causes`` are the mean step's. ``slow_count`` steps take over 1.2 medians; ``slow_every`` is their distance
+    in steps where that is always the same, from three of them on. ``trend_frac`` = median of the last third / median
+    of the first third - 1, null for fewer than six steps.
     """
 
     id: str
     source: StepSource
+    marker: str | None
     step_count: int
     count: int
     lead_ns: int
@@ -91,7 +93,10 @@ class ExcludedSteps:
 
 @dataclass(frozen=True, slots=True)
 class StepTable:
-    """The steps of all devices that have any; ``marker`` is the name that the markers share, null without markers."""
+    """The steps of all devices that have any.
+
+    ``marker`` is the name that the markers of all devices share, null where these differ or there are none.
+    """
 
     source: StepSource
     marker: str | None
@@ -140,15 +145,20 @@ def compute_steps(job: Job, _results: ResultSet) -> Steps | Skipped:
     sources = {device.source for device in devices}
     source = StepSource.NVTX if StepSource.NVTX in sources else StepSource.HEURISTIC
     excluded = tuple(entry for device, _, cut in cuts for entry in _excluded(device, cut))
-    return Steps(StepTable(source, _marker_name(job, source), excluded, devices))
+    return Steps(StepTable(source, _shared_marker(devices), excluded, devices))
 
 
 ANALYSIS = Analysis(Steps, compute_steps)
 
 
-def _marker_name(job: Job, source: StepSource) -> str | None:
-    names = sorted({markers.name for markers in job.steps.markers.values()})
-    return display_text(names[0]) if names and source is StepSource.NVTX else None
+def _shared_marker(devices: Sequence[StepsOfDevice]) -> str | None:
+    names = {device.marker for device in devices}
+    return names.pop() if len(names) == 1 else None
+
+
+def _marker(job: Job, device: Device, source: StepSource) -> str | None:
+    markers = job.steps.markers.get((device.report, device.global_pid))
+    return display_text(markers.name) if markers is not None and source is StepSource.NVTX else None
 
 
 def _cut(job: Job, device: Device, steps: DeviceSteps) -> _Cut:
@@ -166,6 +176,7 @@ def _of_device(job: Job, device: Device, source: StepSource, cut: _Cut, listed: 
     return StepsOfDevice(
         id=device.id,
         source=source,
+        marker=_marker(job, device, source),
         step_count=len(cut.steps),
         count=len(steady),
         lead_ns=int(bounds_ns[0] - device.occupancy.bounds_ns[0]),

@@ -17,6 +17,7 @@ from nsysan.attribution.job import Device, Job
 from nsysan.model.host_events import Synchronization as SynchronizationType
 from nsysan.model.profilers import RECORD_HOST
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.tables import BoolArray
 from nsysan.timeline.intervals import Intervals, union
 
 _WAITS_OF_HOST = (SynchronizationType.EVENT, SynchronizationType.STREAM, SynchronizationType.CONTEXT)
@@ -24,7 +25,10 @@ _WAITS_OF_HOST = (SynchronizationType.EVENT, SynchronizationType.STREAM, Synchro
 
 
 class SynchronizationSource(str, Enum):
-    """Where the waits were recorded: as such, or as the calls that wait, which takes a little longer."""
+    """Where the waits were recorded: as such, or as the calls that wait, which take a little longer.
+
+    Where a process has calls that wait and no row, its rows were not recorded: the calls count.
+    """
 
     SYNCHRONIZATION_ROWS = "synchronization_rows"
     CUDA_CALLS = "cuda_calls"
@@ -85,12 +89,20 @@ def _rows(host: Host, global_pid: int) -> tuple[int, Intervals] | None:
     table = host.trace.synchronizations
     if table is None:
         return None
-    waits = np.isin(table.sync_type, [int(kind) for kind in _WAITS_OF_HOST]) & (table.global_pid == global_pid)
+    of_process = table.global_pid == global_pid
+    if not of_process.any() and _waiting_calls(host, global_pid).any():
+        return None
+    waits = np.isin(table.sync_type, [int(kind) for kind in _WAITS_OF_HOST]) & of_process
     return int(waits.sum()), union(table.start_ns[waits], table.end_ns[waits])
 
 
 def _calls(host: Host, global_pid: int) -> tuple[int, Intervals] | None:
     if host.trace.runtime_calls is None:
         return None
-    waits = (host.kinds == CallKind.SYNCHRONIZE) & (host.process_of_calls == global_pid)
+    waits = _waiting_calls(host, global_pid)
     return int(waits.sum()), union(host.calls.start_ns[waits], host.calls.end_ns[waits])
+
+
+def _waiting_calls(host: Host, global_pid: int) -> BoolArray:
+    waits: BoolArray = (host.kinds == CallKind.SYNCHRONIZE) & (host.process_of_calls == global_pid)
+    return waits

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from nsysan.attribution.job import Job, build_job
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.synth.export import Export
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LAUNCH = "cudaLaunchKernel_v7000"
 
@@ -114,3 +111,36 @@ def test_waiting_while_the_gpu_works_is_not_in_idle(tmp_path: Path, recorded: st
     assert not isinstance(result, Skipped)
     source = SynchronizationSource.CUDA_CALLS if recorded == "calls" else SynchronizationSource.SYNCHRONIZATION_ROWS
     assert result.synchronization == (SynchronizationOfDevice("r0/p100/d0", source, 4, 98, 3),)
+
+
+def test_a_process_without_rows_has_its_calls_beside_one_with_rows(tmp_path: Path) -> None:
+    export = Export()
+    for pid in (100, 200, 300):
+        export.call(0, 1, LAUNCH, pid=pid, correlation=1).kernel(0, 95, "k", pid=pid, correlation=1)
+    export.call(90, 98, "cudaDeviceSynchronize_v3020", pid=100).call(90, 99, "cudaDeviceSynchronize_v3020", pid=200)
+    export.sql(SYNC).sql(
+        f"INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (91, 97, 0, {1 << 48 | 100 << 24}, 0, 4)"
+    )
+
+    result = compute_synchronization(job_of(tmp_path, export), ResultSet({}))
+
+    # the third process waits for nothing: that is a zero
+    assert not isinstance(result, Skipped)
+    assert [(found.source.value, found.count, found.total_ns) for found in result.synchronization] == [
+        ("synchronization_rows", 1, 6),
+        ("cuda_calls", 1, 9),
+        ("synchronization_rows", 0, 0),
+    ]
+
+
+REAL = Path(__file__).parents[3] / "shared" / "traces" / "alltoall-2xH100-before.sqlite"
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="the shared real exports are not beside this checkout")
+def test_a_host_that_waits_for_a_busy_gpu_waits_in_0_3_percent_of_that_for_an_idle_one() -> None:
+    # C09: the union of the rows of types 1, 3 and 4, and what of it lies in the device's idle time, told by hand
+    result = compute_synchronization(build_job([read_trace(REAL, ReadOptions())]), ResultSet({}))
+
+    assert not isinstance(result, Skipped)
+    (found,) = [entry for entry in result.synchronization if entry.device == "r0/p144/d0"]
+    assert (found.source.value, found.total_ns, found.in_idle_ns) == ("synchronization_rows", 163_613_090, 557_263)

@@ -74,6 +74,7 @@ def test_steps_tile_from_first_kernel_to_first_kernel(tmp_path: Path) -> None:
     assert replace(device, idle_causes=None) == StepsOfDevice(
         "r0/p100/d0",
         StepSource.NVTX,
+        "iteration *",
         3,
         3,
         0,
@@ -91,6 +92,20 @@ def test_steps_tile_from_first_kernel_to_first_kernel(tmp_path: Path) -> None:
     )
     assert device.idle_causes is not None
     assert (device.idle_causes.launch_starved_ns, device.idle_causes.idle_ns) == (5 * MS - 5 * US, 5 * MS)
+
+
+def test_processes_with_markers_of_their_own_share_no_name(tmp_path: Path) -> None:
+    export = loop([f"iteration {number}" for number in range(4)])
+    for place in range(4):
+        start = place * 10 * MS
+        export.nvtx(start, start + 9 * MS, f"batch {place}", pid=200)
+        export.call(start + MS, start + MS + 1, LAUNCH, pid=200, correlation=place + 1)
+        export.kernel(start + 5 * MS, start + 9 * MS, "work", pid=200, correlation=place + 1)
+
+    found = table(tmp_path, export)
+
+    assert isinstance(found, StepTable)
+    assert (found.marker, [device.marker for device in found.devices]) == (None, ["iteration *", "batch *"])
 
 
 def test_a_marker_without_kernels_joins_the_step_before(tmp_path: Path) -> None:

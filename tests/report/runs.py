@@ -225,6 +225,7 @@ def step(number: int, duration_ms: int, idle_ms: int, *, excluded: Exclusion | N
 STEPS_OF_FIRST = StepsOfDevice(
     id="gpu0/p100",
     source=StepSource.NVTX,
+    marker="step *",
     step_count=5,
     count=4,
     lead_ns=3 * MS,

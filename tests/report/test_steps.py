@@ -35,6 +35,16 @@ def test_the_heading_states_median_worst_and_how_the_steps_are_spread() -> None:
     )
 
 
+def test_markers_that_differ_from_device_to_device_are_said_to() -> None:
+    found = Steps(replace(STEPS.steps, marker=None))
+
+    view = SECTION.build(run_of(EXPLAINED_GPUS, TIMELINE, found))
+
+    assert isinstance(view, StepsView)
+    assert view.context is not None
+    assert view.context.startswith("The ranges “step *” mark them; on other devices other ranges do.")
+
+
 def test_steps_told_from_the_kernels_are_called_a_heuristic() -> None:
     view = view_of(replace(STEPS_OF_FIRST, source=StepSource.HEURISTIC))
 

@@ -135,7 +135,7 @@ def _step_lines(run: Run) -> list[str]:
     if not counted_steps:
         return []
     slowest = max(counted_steps, key=lambda device: device.median_ns or 0.0)
-    by = f"marked by {found.steps.marker}" if found.steps.marker is not None else "told from the period of the kernels"
+    by = "told from the period of the kernels" if slowest.marker is None else f"marked by {slowest.marker}"
     median, p90, worst = (format_duration(time or 0) for time in (slowest.median_ns, slowest.p90_ns, slowest.max_ns))
     times = f"median {median}, 90 % within {p90}, worst {worst}"
     return _wrapped(f"{counted(slowest.count, 'steady step')} on {slowest.id}, {by}: {times}.")

@@ -58,7 +58,8 @@ def _context(table: StepTable, device: StepsOfDevice) -> str:
     """How the steps were told, and of which device they are."""
     told = "No range marks them: they are told from the period of the kernels, which is a heuristic."
     if device.source.value == "nvtx":
-        told = "Ranges mark them." if table.marker is None else f"The ranges “{table.marker}” mark them."
+        others = "" if device.marker == table.marker else "; on other devices other ranges do"
+        told = f"The ranges “{device.marker}” mark them{others}."
     whose = f" Shown is {device.id}, whose median step takes longest." if len(table.devices) > 1 else ""
     return f"{told}{whose} Idle time between steps is inside them."
 
