@@ -44,9 +44,7 @@ def test_a_graph_that_is_instantiated_in_every_step_is_found(tmp_path: Path) -> 
 
     run = analyze_exports(tmp_path, export)
 
-    assert result_of(run, GraphBuilds).graph_builds == (
-        GraphBuildsOfDevice("r0/p100/d0", 11, 10, 50 * MS, 10, 10, 0),
-    )
+    assert result_of(run, GraphBuilds).graph_builds == (GraphBuildsOfDevice("r0/p100/d0", 11, 10, 50 * MS, 10, 10, 0),)
     (finding,) = found(tmp_path, export, "graph_rebuilds")
     assert (finding.bottleneck_class, finding.cause) == (BottleneckClass.SCHEDULING, "graph_build")
     assert finding.severity is Severity.WARNING

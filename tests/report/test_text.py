@@ -26,6 +26,7 @@ rank0.sqlite, 2 GPUs, NVIDIA H100 80GB HBM3, window 1.000 s, Nsight Systems 2025
 The 2 GPUs computed for 65.0 % of the window; they waited for the data loader for 13.0 %.
 This run holds no steps, so the window may include start-up.
 gpu1 computed least, for 60.0 %. gpu1 had most idle time, 25.0 %.
+In the mean steady step the GPU waits most for the data loader: 26.000 ms, 37.1 % of it.
 
 GPU    window  compute  overlap  fused  graph    comm   copy    idle    busy
 gpu0  1.000 s   60.0 %   10.0 %  0.0 %  0.0 %  15.0 %  5.0 %  10.0 %  70.0 %
@@ -52,6 +53,8 @@ sgemm                                  gpu0  2.100000000s   50.000 ms
 warning: gpu1 idles for 250 ms
 note: The window may include start-up
 not answered: Launches: no CUDA calls were recorded. Record calls: --trace=cuda.
+The longest gap: Thread 101 loaded data in next(loader) for 100.000 ms and launched nothing for
+25.000 ms; then cudaLaunchKernel started ncclDevKernel_AllReduce.
 Look next at 2.125000000s on gpu1 in Nsight Systems, and at the page.
 Written by nsysan 0.1.0.
 """

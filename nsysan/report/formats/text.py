@@ -20,6 +20,7 @@ from nsysan.report.partition import part_share, worst_gpus
 from nsysan.report.prose import NO_BREAK_SPACE, ended, fraction_or, paired, plain, spelled, unbroken
 from nsysan.report.renderers import Renderer
 from nsysan.report.section import question_of
+from nsysan.report.steady_waits import state_wait
 from nsysan.report.verdict import facts_of, state_verdict, subject_of
 from nsysan.report.viewer import viewer_of
 
@@ -67,8 +68,9 @@ RENDERER = Renderer(".txt", render_text)
 def _head(run: Run) -> list[str]:
     verdict = state_verdict(run)
     details = " ".join(plain(detail) for detail in verdict.details)
+    wait = state_wait(run)
     subject = ", ".join((subject_of(run), *facts_of(run)))
-    paragraphs = (subject, ended(verdict.sentence), verdict.why, details)
+    paragraphs = (subject, ended(verdict.sentence), verdict.why, details, wait and plain(wait))
     return [line for paragraph in paragraphs if paragraph for line in _wrapped(paragraph)]
 
 
@@ -177,7 +179,9 @@ def _next_lines(run: Run) -> list[str]:
         return []
     longest = idle_gaps.gaps[0]
     place = f"{format_timestamp(longest.start_ns)} on {longest.gpu}"
-    return [f"Look next at {place} in {viewer_of(run)}, and at the page."]
+    look = f"Look next at {place} in {viewer_of(run)}, and at the page."
+    told = [] if longest.story is None else _wrapped(f"The longest gap: {longest.story.sentence}")
+    return [*told, look]
 
 
 def _bounded(entries: Sequence[str], noun: str) -> list[str]:

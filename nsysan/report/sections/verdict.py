@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from nsysan.model.run import Run
 from nsysan.report.prose import Sentence
 from nsysan.report.section import Layout, Section, View
+from nsysan.report.steady_waits import state_wait
 from nsysan.report.verdict import facts_of, state_step, state_verdict, subject_of
 
 
@@ -22,8 +23,7 @@ class VerdictView(View):
 
 def _build(run: Run) -> VerdictView:
     verdict = state_verdict(run)
-    step = state_step(run)
-    details = (*verdict.details, *(() if step is None else (step,)))
+    details = (*verdict.details, *filter(None, (state_step(run), state_wait(run))))
     return VerdictView(subject_of(run), facts_of(run), verdict.why, details, heading=verdict.sentence)
 
 

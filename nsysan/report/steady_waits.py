@@ -1,0 +1,55 @@
+"""What the GPUs wait for once the job runs: inside the steady steps, or after start-up where no steps are known."""
+
+from __future__ import annotations
+
+from nsysan.analysis.gpu_time import GpuTime
+from nsysan.analysis.steps import Steps
+from nsysan.model.idle import Cause
+from nsysan.model.results import Skipped
+from nsysan.model.run import Run
+from nsysan.model.units import format_duration, format_fraction
+from nsysan.report.causes import awaited
+from nsysan.report.prose import Phrase, Sentence, paired
+from nsysan.report.steps import slowest_device
+
+SWAMPING_FRAC = 0.1
+"""From this share of idle time on, start-up hides what a job waits for later."""
+
+
+def state_wait(run: Run) -> Sentence | None:
+    """The cause of most idle time without start-up; None where it is not known, or start-up is no matter."""
+    return _in_steps(run) or _after_start_up(run)
+
+
+def _in_steps(run: Run) -> Sentence | None:
+    """Of the mean steady step of the device that is told of everywhere, the one with the slowest median."""
+    found = run.results.get(Steps)
+    device = None if isinstance(found, Skipped) else slowest_device(found.steps)
+    if device is None or device.idle_causes is None or device.time is None:
+        return None
+    cause, time_ns = _largest({cause: device.idle_causes.of(cause) for cause in Cause})
+    if not time_ns:
+        return (Phrase("In the mean steady step the GPU "), Phrase("waits for nothing", "steps"), Phrase("."))
+    share = format_fraction(time_ns / device.time.window_ns)
+    told = Phrase(f"{format_duration(time_ns)}, {share}", "steps")
+    return (Phrase(f"In the mean steady step the GPU waits most for {awaited(cause)}: "), told, Phrase(" of it."))
+
+
+def _after_start_up(run: Run) -> Sentence | None:
+    """Over all devices whose start-up is known, where that holds a tenth of their idle time."""
+    gpu_time = run.results.get(GpuTime)
+    devices = () if isinstance(gpu_time, Skipped) else gpu_time.devices
+    known = [(each.idle_causes, each.start_up.idle_causes) for each in devices if each.idle_causes and each.start_up]
+    later = {cause: sum(whole.of(cause) - early.of(cause) for whole, early in known) for cause in Cause}
+    idle_ns = sum(whole.idle_ns for whole, _ in known)
+    start_up_ns = idle_ns - sum(later.values())
+    cause, time_ns = _largest(later)
+    if not known or start_up_ns < SWAMPING_FRAC * idle_ns or not time_ns:
+        return None
+    told = Phrase(paired(format_duration(time_ns), "of", format_duration(sum(later.values()))), "causes")
+    before = f" of idle time; {format_fraction(start_up_ns / idle_ns)} of all is before."
+    return (Phrase(f"After start-up the GPUs waited most for {awaited(cause)}: "), told, Phrase(before))
+
+
+def _largest(times_ns: dict[Cause, int]) -> tuple[Cause, int]:
+    return max(times_ns.items(), key=lambda entry: entry[1])

@@ -1,0 +1,70 @@
+"""What the GPUs wait for apart from start-up, in one sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from nsysan.analysis.gpu_time import GpuTime, StartUp
+from nsysan.analysis.steps import Steps, StepsOfDevice
+from nsysan.model.idle import Cause, IdleCauses
+from nsysan.report.prose import plain
+from nsysan.report.steady_waits import state_wait
+from tests.report.runs import EXPLAINED_GPUS, MS, STEPS, STEPS_OF_FIRST, causes_of, run_of
+
+NO_CAUSES = IdleCauses.of_times({})
+
+
+def told(*results: GpuTime | Steps) -> str | None:
+    sentence = state_wait(run_of(*results))
+    return None if sentence is None else plain(sentence)
+
+
+def steps(device: StepsOfDevice) -> Steps:
+    return Steps(replace(STEPS.steps, devices=(device,)))
+
+
+def started(*start_ups: StartUp | None) -> GpuTime:
+    """Two devices that waited 60 and 200 ms for data, 30 and 50 for the host, and 10 for handing over."""
+    pairs = zip(EXPLAINED_GPUS.gpus, start_ups, strict=True)
+    first = EXPLAINED_GPUS.devices[0]
+    devices = tuple(
+        replace(first, time=gpu.time, idle_causes=gpu.idle_causes, start_up=start_up) for gpu, start_up in pairs
+    )
+    return replace(EXPLAINED_GPUS, devices=devices)
+
+
+def test_inside_steps_it_is_that_of_the_mean_steady_step() -> None:
+    nothing = replace(STEPS_OF_FIRST, idle_causes=NO_CAUSES)
+
+    assert [told(EXPLAINED_GPUS, steps(device)) for device in (STEPS_OF_FIRST, nothing)] == [
+        "In the mean steady step the GPU waits most for the data loader: 26.000 ms, 37.1 % of it.",
+        "In the mean steady step the GPU waits for nothing.",
+    ]
+
+
+def test_without_steps_it_is_what_comes_after_start_up() -> None:
+    loading = StartUp(1, causes_of(data_loading=60)), StartUp(1, causes_of(data_loading=180))
+    unsteady = steps(replace(STEPS_OF_FIRST, idle_causes=None, time=None, median_ns=None))
+
+    expected = (
+        "After start-up the GPUs waited most for the host to launch work: 80.000 of 110.000 ms of idle time; "
+        "68.6 % of all is before."
+    )
+    assert [told(started(*loading)), told(started(*loading), unsteady)] == [expected, expected]
+
+
+def test_start_up_that_is_no_matter_is_not_told_apart() -> None:
+    short = StartUp(1, causes_of(launch_starved=10))
+
+    assert told(started(short, short)) is None
+    assert told(started(None, None)) is None
+    assert told() is None
+
+
+def test_of_devices_that_know_their_start_up_only() -> None:
+    loading = StartUp(1, IdleCauses.of_times({Cause.DATA_LOADING: 60 * MS, Cause.LAUNCH_STARVED: 30 * MS}))
+
+    assert told(started(loading, None)) == (
+        "After start-up the GPUs waited most for work already launched to begin: 10.000 of 10.000 ms of idle time; "
+        "90.0 % of all is before."
+    )
