@@ -225,6 +225,21 @@ def test_a_loaders_range_comes_before_the_calls_in_it(tmp_path: Path) -> None:
     assert causes(tmp_path, trace) == {"data_loading": 700, **starved(290)}
 
 
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [
+        ("save_checkpoint", "checkpoint"),
+        ("gc.collect", "garbage_collection"),
+        ("MPI_Recv", "host_communication"),
+        ("triton jit", "module_loading"),
+    ],
+)
+def test_what_a_range_of_the_thread_names_and_that_of_another_does_not(tmp_path: Path, name: str, cause: str) -> None:
+    assert causes(tmp_path, ended(Trace().range(200, 900, name))) == {cause: 700, **starved(290)}
+    assert causes(tmp_path, ended(Trace().range(200, 900, name, tid=OTHER_TID))) == starved(990)
+    assert causes(tmp_path, ended(Trace().range(20, 100, name))) == starved(990)
+
+
 def test_a_range_that_holds_most_launches_is_where_the_thread_works(tmp_path: Path) -> None:
     # activation checkpointing: the range wraps the layers themselves
     working = ended(Trace().range(0, 2_000, "checkpoint layer 1"))
@@ -299,6 +314,17 @@ def test_an_allocation_that_waits_for_a_lock_is_the_allocators(tmp_path: Path) -
     assert causes(tmp_path, trace) == {"allocator": 400, **starved(590)}
 
 
+def test_a_lock_outside_an_allocation_is_not_the_allocators(tmp_path: Path) -> None:
+    trace = Trace().calls(300, 310, "cudaMalloc_v3020").in_os(320, 700, "pthread_mutex_lock")
+
+    assert causes(tmp_path, ended(trace)) == {"allocator": 10, "os_blocked": 380, **starved(600)}
+
+
+def test_an_allocation_while_the_gpu_works_costs_nothing(tmp_path: Path) -> None:
+    assert causes(tmp_path, ended(Trace().calls(20, 99, "cudaMalloc_v3020"))) == starved(990)
+    assert causes(tmp_path, ended(Trace().calls(300, 700, "cudaMalloc_v3020", OTHER_TID))) == starved(990)
+
+
 def test_freeing_beside_the_start_of_a_library_is_loading(tmp_path: Path) -> None:
     trace = Trace().calls(150, 160, "cuGetProcAddress_v2").calls(300, 500, "cudaFree_v3020")
 
@@ -329,6 +355,15 @@ def test_a_wait_for_a_busy_gpu_is_no_cause_but_its_restart_is(tmp_path: Path) ->
     trace = Trace().calls(20, 105, "cudaDeviceSynchronize_v3020").launch(190, 200, runs=(201, 300))
 
     assert causes(tmp_path, trace) == {"host_sync": 90, **CALL_AND_HANDOVER}
+
+
+def test_a_wait_that_ends_long_before_the_work_does_is_no_cause(tmp_path: Path) -> None:
+    # an event in the middle of what was launched: the GPU has work left when the thread goes on
+    trace = Trace().calls(20, 60, "cudaEventSynchronize_v3020").calls(61, 62, "cudaEventRecord_v3020")
+
+    assert causes(tmp_path, ended(trace)) == starved(990)
+    other = Trace().calls(20, 900, "cudaDeviceSynchronize_v3020", OTHER_TID)
+    assert causes(tmp_path, ended(other)) == starved(990)
 
 
 @pytest.mark.parametrize(
@@ -403,6 +438,24 @@ def test_a_loader_without_ranges_is_told_by_its_waits(
 
     blocked = sum(end - start for _, start, end in waits)
     assert causes(tmp_path, trace) == {cause: blocked, **starved(990 - blocked)}
+
+
+def test_a_wait_before_anything_but_a_copy_to_the_device_is_no_loader(tmp_path: Path) -> None:
+    copied_back = Trace().in_os(100, 3_000, "poll")
+    copied_back.call(3_090 * US, 3_100 * US, "cudaMemcpyAsync_v3020", correlation=9)
+    copied_back.copy(3_101 * US, 3_200 * US, 1 << 20, kind=2, correlation=9)
+
+    expected = {"os_blocked": 2_900, "launch_starved": 90, **CALL_AND_HANDOVER}
+    assert causes(tmp_path, copied_back) == expected
+    kernel = Trace().in_os(100, 3_000, "poll").launch(3_090, 3_100, runs=(3_101, 3_200))
+    assert causes(tmp_path, kernel) == expected
+
+
+def test_another_threads_wait_is_no_loader(tmp_path: Path) -> None:
+    trace = Trace().in_os(100, 900, "poll", OTHER_TID)
+    trace.load(1_090, 1_100, runs=(1_101, 1_200), name="cudaMemcpyAsync_v3020")
+
+    assert causes(tmp_path, trace) == starved(990)
 
 
 def test_a_wait_in_a_short_gap_or_on_the_way_to_a_load_is_no_loader(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 from collections import Counter
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from pathlib import Path
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from nsysan.attribution.job import build_job
+from nsysan.ingest.reading import ReadOptions, read_trace
 from tests.attribution.idle_traces import LAUNCH, PID, US, Trace, causes
 
 TICK = 10
@@ -115,6 +118,24 @@ def test_causes_are_those_of_each_moment(case: Case) -> None:
         found = causes(Path(folder), written(case))
 
     assert found == {cause: us for cause, us in by_moments(case).items() if us}
+
+
+@settings(max_examples=40, deadline=None, phases=[Phase.generate])
+@given(CASES)
+def test_pieces_tile_the_gaps_and_neighbours_differ(case: Case) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        job = build_job([read_trace(written(case).write(Path(folder) / "rank0.sqlite"), ReadOptions())])
+    (gpu,) = job.gpus
+    idle = job.idle.of_gpu(gpu)
+    assert idle is not None
+
+    gaps = zip(gpu.occupancy.idle().start_ns.tolist(), gpu.occupancy.idle().end_ns.tolist(), strict=True)
+    for gap, (start_ns, end_ns) in enumerate(gaps):
+        pieces = idle.pieces_of_gap(gap)
+        assert pieces.start_ns.tolist() == [start_ns, *pieces.end_ns.tolist()[:-1]]
+        assert pieces.end_ns[-1] == end_ns
+        kinds = list(zip(pieces.cause.tolist(), pieces.global_tid.tolist(), strict=True))
+        assert all(kind != after for kind, after in itertools.pairwise(kinds))
 
 
 def written(case: Case) -> Trace:

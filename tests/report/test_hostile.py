@@ -10,6 +10,7 @@ import pytest
 from nsysan.analysis.gap_sentence import GapCall, GapSpan
 from nsysan.analysis.gap_story import GapStory
 from nsysan.analysis.idle_gaps import Gap
+from nsysan.analysis.ranges import OperatorTimes
 from nsysan.analysis.steps import Steps
 from nsysan.model.findings import Evidence
 from nsysan.model.idle import Cause
@@ -68,8 +69,12 @@ def hostile_run(payload: str) -> Run:
     )
     gaps = replace(GAPS, gaps=(Gap(gpus[0].id, 0, 9, 9, payload, payload, {"unknown_ns": 9}, story),))
     marked = tuple(replace(step, marker=payload) for step in STEPS_OF_FIRST.list)
-    steps = replace(STEPS.steps, marker=payload, devices=(replace(STEPS_OF_FIRST, list=marked),))
-    names = tuple(replace(row, name=payload, domain=payload) for row in RANGES.ranges)
+    steps = replace(STEPS.steps, marker=payload, devices=(replace(STEPS_OF_FIRST, marker=payload, list=marked),))
+    inputs = (OperatorTimes(payload, 1, 1, 1),)
+    names = tuple(
+        replace(row, name=payload, domain=payload, categories=(payload,), shape_count=2, shapes=inputs)
+        for row in RANGES.ranges
+    )
     nodes = tuple(replace(node, name=payload, domain=payload) for node in RANGES.range_tree)
     kernels = replace(KERNELS, kernels=tuple(replace(row, name=payload) for row in KERNELS.kernels))
     row = replace(COPIES.copies[0], direction=payload, src_memory=payload, plausible_source=payload)
