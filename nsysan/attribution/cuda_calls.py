@@ -8,8 +8,8 @@ from enum import IntEnum
 
 import numpy as np
 
-from nsysan.model.distinct import coded
-from nsysan.model.tables import IdArray
+from nsysan.model.distinct import coded, distinct
+from nsysan.model.tables import BoolArray, IdArray
 from nsysan.model.trace import Trace
 
 
@@ -49,6 +49,7 @@ _PATTERNS = (
     (CallKind.ALLOCATE, r"cuMem(Create|Release|Map|Unmap|Address|SetAccess)|cu(da)?MemPool"),
     (CallKind.LAUNCH, r"cu(da)?Launch|cu(da)?Memset"),
 )
+_KERNEL_LAUNCH = re.compile(r"cu(da)?Launch(?!HostFunc)")
 _KINDS = tuple((kind, re.compile(pattern)) for kind, pattern in _PATTERNS)
 
 
@@ -64,6 +65,12 @@ def call_kinds(trace: Trace) -> IdArray:
     name_ids, name_of = coded(trace.runtime_calls.name_id)
     kinds = np.array([int(call_kind(trace.text(name_id))) for name_id in name_ids.tolist()], np.int8)
     return kinds[name_of]
+
+
+def is_kernel_launch(trace: Trace, name_ids: IdArray) -> BoolArray:
+    """Which of these names are of calls that launch a kernel."""
+    used = distinct(name_ids).tolist()
+    return np.isin(name_ids, [name_id for name_id in used if _KERNEL_LAUNCH.match(trace.text(name_id))])
 
 
 def is_any(kinds: IdArray, wanted: Iterable[CallKind]) -> np.ndarray:

@@ -13,6 +13,7 @@ from nsysan.attribution.host import Host
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.job_idle import JobIdle
 from nsysan.attribution.matching import FoundDevice, group_by_gpu, matching_notes
+from nsysan.attribution.silent_processes import silent_process_notes
 from nsysan.attribution.sound_records import damage_notes
 from nsysan.attribution.steps.job_steps import JobSteps
 from nsysan.attribution.window import WindowChoice, bounds_of, window_over
@@ -127,8 +128,9 @@ def build_job(
     chosen = _choose(gpus, gpu)
     if choice != WindowChoice():
         _refuse_empty_window(chosen)
-    damaged = (note for trace in traces for note in (*damage_notes(trace), *doubt_notes(trace)))
-    notes = (*_unusable_notes(everything), *damaged, *matching_notes(groups))
+    of_traces = (damage_notes, doubt_notes, silent_process_notes)
+    doubted = (note for trace in traces for notes_of in of_traces for note in notes_of(trace))
+    notes = (*_unusable_notes(everything), *doubted, *matching_notes(groups))
     idle = JobIdle([HostThreads(host) for host in hosts], clocks)
     return Job(tuple(traces), tuple(chosen), notes, choice != WindowChoice(), idle, JobSteps(hosts, marker))
 

@@ -7,21 +7,19 @@ launched may have been captured into them, and never have run by itself.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 import numpy as np
 
 from nsysan.attribution.activities import FAULTS, SOURCES, faults_of
-from nsysan.attribution.cuda_calls import CallKind, call_kinds
+from nsysan.attribution.cuda_calls import CallKind, call_kinds, is_kernel_launch
 from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.job import Job
 from nsysan.model.distinct import distinct
 from nsysan.model.missing_records import MissingRecords
-from nsysan.model.tables import ABSENT, BoolArray, Int64Array
-from nsysan.model.trace import GPU_TABLES, PROCESS_BITS, Trace
+from nsysan.model.tables import ABSENT
+from nsysan.model.trace import GPU_TABLES, PROCESS_BITS
 
-_KERNEL_LAUNCH = re.compile(r"cu(da)?Launch(?!HostFunc)")
 _NO_CORRELATION = (ABSENT, 0)
 _BEFORE_CAPTURE = FAULTS.index("before_capture") + 1
 """What ended before the capture began is rightly left out of it."""
@@ -82,15 +80,10 @@ def _unanswered_launch_count(job: Job, report: int) -> int:
     processes = calls.global_tid & PROCESS_BITS
     of_graphs = processes[call_kinds(trace) == int(CallKind.GRAPH_LAUNCH)]
     answered = [table.global_pid for table in (trace.kernels, trace.graph_launches) if table is not None]
-    counts = _is_kernel_launch(trace, calls.name_id) & ~np.isin(processes, np.concatenate([of_graphs, *answered]))
+    counts = is_kernel_launch(trace, calls.name_id) & ~np.isin(processes, np.concatenate([of_graphs, *answered]))
     if job.gpus:
         counts &= np.isin(processes, [device.global_pid for device in job.devices if device.report == report])
     # a call of the runtime makes one of the driver under the same correlation id; one without an id stands for itself
     alone = counts & np.isin(calls.correlation_id, _NO_CORRELATION)
     known = counts & ~alone
     return len(distinct(codes_of(processes[known], calls.correlation_id[known]))) + int(alone.sum())
-
-
-def _is_kernel_launch(trace: Trace, name_ids: Int64Array) -> BoolArray:
-    used = distinct(name_ids).tolist()
-    return np.isin(name_ids, [name_id for name_id in used if _KERNEL_LAUNCH.match(trace.text(name_id))])

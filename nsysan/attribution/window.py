@@ -42,13 +42,16 @@ def bounds_of(choice: WindowChoice, trace: Trace) -> WindowChoice:
     """The choice as times of this trace: its NVTX range resolved, its ends inside the capture where that is known.
 
     NAME alone spans from the first begin to the last end of its ranges; /INDEX picks one of each process, counted from
-    0 in order of begin. Raises UsageError where the trace holds no such range, or the capture nothing of the window.
+    0 in order of begin. A window that begins after the capture has ended holds nothing of it. Raises UsageError where
+    the trace holds no such range.
     """
     if choice.nvtx_range is not None:
         return WindowChoice(*range_span_ns(choice.nvtx_range, trace))
     from_ns = None if choice.from_ns is None else max(choice.from_ns, 0)
     if choice.to_ns is None or trace.capture_ns is None:
         return WindowChoice(from_ns, choice.to_ns)
+    if from_ns is not None and from_ns >= trace.capture_ns:
+        return WindowChoice(from_ns)
     return WindowChoice(from_ns, min(choice.to_ns, trace.capture_ns))
 
 

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import TextIO
 
@@ -17,6 +18,7 @@ from nsysan import __version__
 from nsysan.model.errors import NsysanError
 from nsysan.model.registry import discover
 from nsysan.model.text import visible_text
+from nsysan.output.published import keeping_record
 
 EXIT_USAGE = 2
 EXIT_BUG = 4
@@ -29,9 +31,14 @@ DEBUG_VARIABLE = "NSYSAN_DEBUG"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit code: 0 fine, 1 a finding, 2 usage or input, 3 environment, 4 a bug, 5 could not judge."""
+    with keeping_record() as published:
+        return _code_of(sys.argv[1:] if argv is None else list(argv), published)
+
+
+def _code_of(arguments: list[str], published: Sequence[Path]) -> int:
     try:
         with _unwinding_on_termination():
-            return _run(sys.argv[1:] if argv is None else list(argv))
+            return _run(arguments)
     except click.ClickException as error:
         with _even_unheard():
             error.show()
@@ -40,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _complain(error.message, error.hint)
         return error.exit_code
     except (KeyboardInterrupt, click.Abort, _Terminated) as end:
-        _complain("Interrupted; nothing was written.", "")
+        _complain(_interrupted(published), "")
         return EXIT_SIGNALLED + end.number if isinstance(end, _Terminated) else EXIT_INTERRUPTED
     except Exception as error:
         if os.environ.get(DEBUG_VARIABLE):
@@ -50,6 +57,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"Please report it with the output of the same command after: export {DEBUG_VARIABLE}=1",
         )
         return EXIT_BUG
+
+
+def _interrupted(published: Sequence[Path]) -> str:
+    """What is there all the same: exports that were kept, or files that had just been finished."""
+    written = ", ".join(str(path) for path in published)
+    return f"Interrupted; written by then: {written}." if written else "Interrupted; nothing was written."
 
 
 def _run(arguments: list[str]) -> int:

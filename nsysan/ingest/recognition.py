@@ -62,7 +62,7 @@ def refusal(candidate: Candidate) -> InputError:
 
 def _unreadable(shown: str, error: OSError) -> InputError:
     if isinstance(error, FileNotFoundError):
-        return InputError(f"There is no file {shown}.", "Check the path; nothing was written.")
+        return InputError(f"There is no file {shown}.", "Check the path.")
     if isinstance(error, PermissionError):
         return InputError(f"{shown} may not be read by this user.", "Ask its owner for read permission, or copy it.")
     return InputError(f"{shown} cannot be read: {error.strerror}.", "Check the path, and the file system it is on.")

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FrameType
 
 from nsysan.output.failure import writing
+from nsysan.output.published import publish
 
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -63,7 +64,7 @@ def _publish(parts: Mapping[Path, Path], elsewhere: str) -> None:
         for target, part in parts.items():
             with writing(target, elsewhere):
                 part.chmod(0o666 & ~mask)
-                part.replace(target)
+                publish(part, target)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from nsysan.model.errors import UsageError
+from nsysan.model.units import format_count
 from nsysan.synth.placement import Layout, Placement, placements
 from nsysan.synth.scenario import Scenario
 from nsysan.synth.session import session_of
@@ -14,6 +15,8 @@ from nsysan.synth.trace_kind import USUAL_KINDS, TraceKind
 from nsysan.synth.training.spelling import SPELLINGS, Spelling
 
 LEAST_STEP_COUNT = 2
+MOST_RANK_STEPS = 1_000_000
+"""Steps of all ranks in all recordings: of a usual job some 400 million kernels, which take a quarter of an hour."""
 
 
 class FileFormat(str, Enum):
@@ -86,6 +89,7 @@ def check_request(request: Request) -> None:
         raise UsageError(
             f"{request.name} needs {scenario.least_rank_count} ranks or more.", "Give a larger number with --ranks."
         )
+    _check_size(request)
     _check_files(request)
     _check_kinds(request)
     _check_blobs(request)
@@ -96,6 +100,16 @@ def check_request(request: Request) -> None:
         )
     if request.step_count < LEAST_STEP_COUNT:
         raise UsageError("A step ends where the next begins, so there must be two.", "Give --steps 2 or more.")
+
+
+def _check_size(request: Request) -> None:
+    rank_steps = request.rank_count * request.step_count * request.recording_count
+    if rank_steps > MOST_RANK_STEPS:
+        raise UsageError(
+            f"{format_count(request.rank_count)} ranks x {format_count(request.step_count)} steps "
+            f"x {format_count(request.recording_count)} recordings are over {format_count(MOST_RANK_STEPS)} steps.",
+            "Give smaller numbers with --repeat, --steps or --ranks.",
+        )
 
 
 def _check_kinds(request: Request) -> None:

@@ -126,6 +126,8 @@ def _complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int
         (("--range", "loop", "--to", "1"), "--range gives both ends of the window", "Leave out"),
         (("--from", "2", "--to", "1"), "The window ends at 1.000000000s", "Give --from a time before --to."),
         (("--from", "5"), "No GPU work lies in the window asked for.", "There is GPU work from 0.000010000s"),
+        # the capture is over long before: what is wrong is no order of --from and --to
+        (("--from", "5", "--to", "6"), "No GPU work lies in the window asked for.", "There is GPU work from"),
         (("--range", "loop/99999999999999999999999"), "step.sqlite holds no range 'loop/99999999999999999999999'.", ""),
         (("--range", "loop/\u0660"), "step.sqlite holds no range 'loop/\u0660'.", ""),
         (("--from", "999999999999999999s"), "'999999999999999999s' is longer than any session.", ""),
@@ -514,6 +516,17 @@ def test_an_end_from_outside_leaves_nothing_behind(
 
     assert main(["analyze", "step.sqlite"]) == code
     assert [path.name for path in Path().iterdir()] == ["step.sqlite"]
+
+
+def test_an_end_that_comes_after_the_files_says_that_they_are_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _report()
+    monkeypatch.setattr("nsysan.cli.analyze.visible_text", lambda _: signal.raise_signal(signal.SIGINT))
+
+    assert main(["analyze", "step.sqlite", "--json", "run.json"]) == 130
+    assert capsys.readouterr().err == "nsysan: Interrupted; written by then: run.json.\n"
+    assert Path("run.json").exists()
 
 
 def test_a_hangup_that_is_ignored_stays_ignored(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,6 +95,11 @@ def test_a_word_that_names_no_kind_is_refused_and_so_are_no_recordings(tmp_path:
     assert "\x1b" not in unknown.exception.message
     assert "osrt" in str(unknown.exception.hint)
     assert synth("healthy", "--repeat", "0").exit_code == 2
+    for size in (("--repeat", f"{10**21}"), ("--steps", "1000000000", "--ranks", "1")):
+        refused = synth("healthy", "-o", str(tmp_path), *size).exception
+        assert isinstance(refused, UsageError)
+        assert "are over 1,000,000 steps" in refused.message
+    assert not list(tmp_path.iterdir())
     assert list(tmp_path.iterdir()) == []
 
 

@@ -19,6 +19,7 @@ from nsysan.ingest.sqlite.header import MAGIC
 from nsysan.model.errors import InputError, UsageError
 from nsysan.model.text import visible_text
 from nsysan.output.failure import writing
+from nsysan.output.published import publish
 from nsysan.output.staging import part_file
 
 KEPT_EXPORT_SUFFIX = ".nsysan.sqlite"
@@ -76,7 +77,7 @@ class KeptExport:
             shutil.copyfile(export, part)
             _sign(part, origin)
             self.origin()  # refuses a file of someone else that has appeared since
-            part.replace(self.path)
+            publish(part, self.path)
 
     def _rows(self) -> dict[str, str]:
         if not self.path.is_file():
