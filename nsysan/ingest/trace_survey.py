@@ -35,6 +35,7 @@ def contents_of(
         nsysan_version=__version__,
         name=display_text(trace.name),
         reader=trace.reader,
+        profiler=trace.profiler,
         size_bytes=trace.fingerprint.size_bytes,
         nsys_version=shown(trace.nsys_version),
         export_schema=shown(trace.export_schema),

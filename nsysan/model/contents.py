@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nsysan.model.profilers import Profiler
 from nsysan.model.trace import CaptureIdentity, CudaDevice, PhysicalGpu, ProcessGroup
 
 
@@ -95,6 +96,7 @@ class Contents:
     nsysan_version: str
     name: str
     reader: str
+    profiler: Profiler
     size_bytes: int
     nsys_version: str | None
     export_schema: str | None

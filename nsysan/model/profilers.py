@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Profiler(Enum):
-    """What recorded a trace; the value is what it is called."""
+class Profiler(str, Enum):
+    """What recorded a trace."""
 
-    NSYS = "Nsight Systems"
-    TORCH = "PyTorch's profiler"
+    NSYS = "nsys"
+    TORCH = "torch"
 
-
-def profiler_of(reader: str) -> Profiler:
-    """The profiler whose traces the reader of this id reads."""
-    return Profiler.TORCH if reader == "torch_profile" else Profiler.NSYS
+    @property
+    def spoken_name(self) -> str:
+        """What it is called."""
+        return {Profiler.NSYS: "Nsight Systems", Profiler.TORCH: "PyTorch's profiler"}[self]
 
 
 BOTH_ACTIVITIES = "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"
@@ -36,7 +36,7 @@ class Recapture:
         used = [profiler for profiler in Profiler if profiler in profilers] or [Profiler.NSYS]
         if len(used) == 1:
             return sentences[used[0]]
-        return " ".join(f"With {profiler.value}: {sentences[profiler]}" for profiler in used)
+        return " ".join(f"With {profiler.spoken_name}: {sentences[profiler]}" for profiler in used)
 
 
 RECORD_HOST = Recapture(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nsysan.model.findings import Diagnosis, Finding
+from nsysan.model.profilers import Profiler
 from nsysan.model.results import ResultSet
 from nsysan.model.trace import CaptureIdentity
 
@@ -26,6 +27,7 @@ class ReportInfo:
     sha256: str | None
     size_bytes: int
     reader: str
+    profiler: Profiler
     nsys_version: str | None
     export_schema: str | None
     capture_ns: int | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from nsysan.model.profilers import Profiler, profiler_of
+from nsysan.model.profilers import Profiler
 from nsysan.model.tables import (
     ABSENT,
     CollectiveCalls,
@@ -106,6 +106,8 @@ class Trace:
 
     name: str
     reader: str
+    profiler: Profiler
+    """What recorded it."""
     fingerprint: Fingerprint
     identity: CaptureIdentity
     nsys_version: str | None
@@ -142,11 +144,6 @@ class Trace:
     """Ids of names for which the report has several texts; the first is in ``strings``."""
     unreadable_work: Mapping[str, int] = field(default_factory=dict)
     """The part of ``unreadable_records`` that is GPU work, by the name in ``GPU_TABLES``."""
-
-    @property
-    def profiler(self) -> Profiler:
-        """What recorded the trace."""
-        return profiler_of(self.reader)
 
     def gpu_tables(self) -> dict[str, GpuActivities]:
         """The tables of GPU work that were recorded, by field name, in a fixed order."""

@@ -143,6 +143,7 @@ def _report_infos(traces: Sequence[Trace]) -> tuple[ReportInfo, ...]:
             sha256=trace.fingerprint.sha256,
             size_bytes=trace.fingerprint.size_bytes,
             reader=trace.reader,
+            profiler=trace.profiler,
             nsys_version=None if trace.nsys_version is None else display_text(trace.nsys_version),
             export_schema=None if trace.export_schema is None else display_text(trace.export_schema),
             capture_ns=trace.capture_ns,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
 
 from nsysan.model.contents import Contents, DeviceWork, NamedCount, ProcessWork
-from nsysan.model.profilers import Profiler, profiler_of
+from nsysan.model.profilers import Profiler
 from nsysan.model.text import visible_text
 from nsysan.model.trace import PhysicalGpu, ProcessGroup
 from nsysan.model.units import NS_PER_S, counted, format_bytes, format_count, format_duration, format_timestamp
@@ -118,7 +118,7 @@ def _work(contents: Contents) -> str:
 
 def _ranges(contents: Contents) -> dict[str, str]:
     """How many ranges there are and what they are called; only those of nsys are NVTX ranges."""
-    first, second = ("NVTX", "Ranges") if profiler_of(contents.reader) is Profiler.NSYS else ("Ranges", "Names")
+    first, second = ("NVTX", "Ranges") if contents.profiler is Profiler.NSYS else ("Ranges", "Names")
     found = contents.nvtx
     if found is None:
         return {first: _NOT_RECORDED}
@@ -191,7 +191,7 @@ def _question_lines(contents: Contents) -> list[str]:
     entries = [
         line for each in questions for line in _wrapped(f"- {each.question} Record with {each.recapture}.", "  ")
     ]
-    return ["Not answered by this report:", *entries, _HELP[profiler_of(contents.reader)]]
+    return ["Not answered by this report:", *entries, _HELP[contents.profiler]]
 
 
 def _listed(items: Iterable[str]) -> str:

@@ -12,6 +12,8 @@ from nsysan.report.causes import awaited
 from nsysan.report.prose import Phrase, Sentence, paired
 from nsysan.report.steps import slowest_device
 
+HARDLY_FRAC = 0.02
+"""Less idle time in a step has no cause worth a word."""
 SWAMPING_FRAC = 0.1
 """From this share of idle time on, start-up hides what a job waits for later."""
 
@@ -27,12 +29,16 @@ def _in_steps(run: Run) -> Sentence | None:
     device = None if isinstance(found, Skipped) else slowest_device(found.steps)
     if device is None or device.idle_causes is None or device.time is None:
         return None
+    step_ns, idle_ns = device.time.window_ns, device.idle_causes.idle_ns
+    if idle_ns < HARDLY_FRAC * step_ns:
+        return (Phrase("In the mean steady step the GPU idles for "), _share_of(idle_ns, step_ns), Phrase("."))
     cause, time_ns = _largest({cause: device.idle_causes.of(cause) for cause in Cause})
-    if not time_ns:
-        return (Phrase("In the mean steady step the GPU "), Phrase("waits for nothing", "steps"), Phrase("."))
-    share = format_fraction(time_ns / device.time.window_ns)
-    told = Phrase(f"{format_duration(time_ns)}, {share}", "steps")
-    return (Phrase(f"In the mean steady step the GPU waits most for {awaited(cause)}: "), told, Phrase(" of it."))
+    waits = f"In the mean steady step the GPU waits most for {awaited(cause)}: {format_duration(time_ns)}, "
+    return (Phrase(waits), _share_of(time_ns, step_ns), Phrase(" of it."))
+
+
+def _share_of(time_ns: int, step_ns: int) -> Phrase:
+    return Phrase(format_fraction(time_ns / step_ns), "steps")
 
 
 def _after_start_up(run: Run) -> Sentence | None:

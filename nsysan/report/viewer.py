@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nsysan.model.profilers import Profiler, profiler_of
+from nsysan.model.profilers import Profiler
 from nsysan.model.run import Run
 
 _VIEWERS = {Profiler.NSYS: "Nsight Systems", Profiler.TORCH: "a trace viewer"}
@@ -10,5 +10,5 @@ _VIEWERS = {Profiler.NSYS: "Nsight Systems", Profiler.TORCH: "a trace viewer"}
 
 def viewer_of(run: Run) -> str:
     """The program that shows the times of the run's reports as they stand in the report."""
-    profilers = {profiler_of(report.reader) for report in run.reports} or {Profiler.NSYS}
+    profilers = {report.profiler for report in run.reports} or {Profiler.NSYS}
     return _VIEWERS[profilers.pop()] if len(profilers) == 1 else "each profiler's own viewer"

@@ -8,6 +8,7 @@ from nsysan.analysis.idle_gaps import IdleGaps, compute_idle_gaps
 from nsysan.analysis.kernel_summary import KernelSummary, compute_kernel_summary
 from nsysan.analysis.timeline import Timeline, compute_timeline
 from nsysan.attribution.job import build_job
+from nsysan.model.profilers import Profiler
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import ABSENT, Kernels, NvtxRanges
 from nsysan.model.trace import PID_SHIFT, CaptureIdentity, Fingerprint, Trace
@@ -55,6 +56,7 @@ def random_kernels(gpu_count: int, kernels_per_gpu: int) -> Trace:
     return Trace(
         name="long.sqlite",
         reader="nsys_sqlite",
+        profiler=Profiler.NSYS,
         fingerprint=Fingerprint(0, "", None),
         identity=CaptureIdentity(None, None, None, ""),
         nsys_version=None,

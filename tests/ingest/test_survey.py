@@ -22,6 +22,7 @@ from nsysan.model.contents import (
     TableRows,
 )
 from nsysan.model.errors import InputError
+from nsysan.model.profilers import Profiler
 from nsysan.model.text import DISPLAY_LIMIT
 from nsysan.model.trace import CudaDevice, PhysicalGpu
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
@@ -53,6 +54,7 @@ def test_the_facts_of_a_report(tmp_path: Path) -> None:
         nsysan_version=contents.nsysan_version,
         name="export.sqlite",
         reader="nsys_sqlite",
+        profiler=Profiler.NSYS,
         size_bytes=0,
         nsys_version="2026.2.1.210",
         export_schema="3.25.0",

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nsysan.ingest import readers
-from nsysan.ingest.reader import Reader
-from nsysan.model.profilers import Profiler, Recapture, profiler_of
-from nsysan.model.registry import discover
+from nsysan.model.profilers import Profiler, Recapture
 
 BOTH = "With Nsight Systems: A. With PyTorch's profiler: B."
 
@@ -18,14 +15,3 @@ BOTH = "With Nsight Systems: A. With PyTorch's profiler: B."
 )
 def test_the_sentence_is_that_of_the_profiler(used: tuple[Profiler, ...], sentence: str) -> None:
     assert Recapture(nsys="A.", torch="B.").by(used) == sentence
-
-
-def test_every_reader_reads_the_traces_of_one_profiler() -> None:
-    found = {reader.id: profiler_of(reader.id) for reader in discover(readers, "READER", Reader)}
-
-    assert found == {
-        "nsys_folder": Profiler.NSYS,
-        "nsys_report": Profiler.NSYS,
-        "nsys_sqlite": Profiler.NSYS,
-        "torch_profile": Profiler.TORCH,
-    }

@@ -29,6 +29,7 @@ from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.kernels import Collective, KernelClass
 from nsysan.model.packing import pack
 from nsysan.model.partition import Part, PartTimes
+from nsysan.model.profilers import Profiler
 from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, Provenance, ReportInfo, Run
 from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
@@ -374,6 +375,7 @@ REPORT = ReportInfo(
     sha256=None,
     size_bytes=12_345_678,
     reader="nsys_sqlite",
+    profiler=Profiler.NSYS,
     nsys_version="2025.6.1",
     export_schema="3.25.0",
     capture_ns=3_500_000_000,

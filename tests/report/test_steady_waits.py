@@ -7,11 +7,10 @@ from dataclasses import replace
 from nsysan.analysis.gpu_time import GpuTime, StartUp
 from nsysan.analysis.steps import Steps, StepsOfDevice
 from nsysan.model.idle import Cause, IdleCauses
+from nsysan.model.partition import PartTimes
 from nsysan.report.prose import plain
 from nsysan.report.steady_waits import state_wait
 from tests.report.runs import EXPLAINED_GPUS, MS, STEPS, STEPS_OF_FIRST, causes_of, run_of
-
-NO_CAUSES = IdleCauses.of_times({})
 
 
 def told(*results: GpuTime | Steps) -> str | None:
@@ -34,11 +33,15 @@ def started(*start_ups: StartUp | None) -> GpuTime:
 
 
 def test_inside_steps_it_is_that_of_the_mean_steady_step() -> None:
-    nothing = replace(STEPS_OF_FIRST, idle_causes=NO_CAUSES)
+    hardly = replace(
+        STEPS_OF_FIRST,
+        time=PartTimes(69 * MS, 0, 0, 0, 0, 0, MS),
+        idle_causes=IdleCauses.of_times({Cause.HANDOVER: MS}),
+    )
 
-    assert [told(EXPLAINED_GPUS, steps(device)) for device in (STEPS_OF_FIRST, nothing)] == [
+    assert [told(EXPLAINED_GPUS, steps(device)) for device in (STEPS_OF_FIRST, hardly)] == [
         "In the mean steady step the GPU waits most for the data loader: 26.000 ms, 37.1 % of it.",
-        "In the mean steady step the GPU waits for nothing.",
+        "In the mean steady step the GPU idles for 1.4 %.",
     ]
 
 

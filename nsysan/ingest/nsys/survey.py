@@ -23,6 +23,7 @@ from nsysan.ingest.source import known_text
 from nsysan.ingest.sqlite.counting import has_rows, row_counts, stored_among
 from nsysan.ingest.sqlite.tables import SqliteTables
 from nsysan.model.contents import Contents, TableRows
+from nsysan.model.profilers import Profiler
 from nsysan.model.text import display_text
 
 
@@ -44,6 +45,7 @@ def survey_export(connection: sqlite3.Connection, candidate: Candidate, reader: 
         nsysan_version=__version__,
         name=display_text(candidate.path.name),
         reader=reader,
+        profiler=Profiler.NSYS,
         size_bytes=candidate.size_bytes,
         nsys_version=shown(session.nsys_version),
         export_schema=shown(session.export_schema),

@@ -15,6 +15,7 @@ from nsysan.ingest.nsys.tables import WORK, NvtxPoints
 from nsysan.ingest.reader import Candidate, ReadOptions
 from nsysan.ingest.source import Source
 from nsysan.model.host_events import NvtxEvent
+from nsysan.model.profilers import Profiler
 from nsysan.model.tables import NvtxMarks
 from nsysan.model.trace import PROCESS_BITS, Trace
 
@@ -34,6 +35,7 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
     return Trace(
         name=candidate.path.name,
         reader=reader,
+        profiler=Profiler.NSYS,
         fingerprint=fingerprint_of(candidate.path, hash_content=options.hash_content),
         identity=read_identity(export, candidate.path),
         nsys_version=session.nsys_version,

@@ -18,6 +18,7 @@ from nsysan.ingest.torch.questions import Recorded
 from nsysan.ingest.torch.rows import Rows
 from nsysan.ingest.torch.times import LATEST_NS
 from nsysan.model.errors import InputError
+from nsysan.model.profilers import Profiler
 from nsysan.model.tables import (
     ABSENT,
     CollectiveCalls,
@@ -60,6 +61,7 @@ def read_torch_trace(candidate: Candidate, reader: str, options: ReadOptions) ->
     trace = Trace(
         name=candidate.path.name,
         reader=reader,
+        profiler=Profiler.TORCH,
         fingerprint=fingerprint_of(candidate.path, hash_content=options.hash_content),
         identity=CaptureIdentity(host=None, user=None, command_line=None, path=str(candidate.path)),
         nsys_version=None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from nsysan.model.profilers import Profiler, profiler_of
+from nsysan.model.profilers import Profiler
 from nsysan.model.run import OptionValue, ReportInfo, Run
 from nsysan.model.trace import CaptureIdentity
 from nsysan.model.units import counted, format_bytes
@@ -44,7 +44,7 @@ def _build(run: Run) -> ProvenanceView:
 
 def _report_table(reports: Sequence[ReportInfo]) -> Table:
     hashed = any(report.sha256 is not None for report in reports)
-    exported = any(profiler_of(report.reader) is Profiler.NSYS for report in reports)
+    exported = any(report.profiler is Profiler.NSYS for report in reports)
     omitted_count = len(reports) - SHOWN_REPORT_COUNT
     return Table(
         id="reports",
