@@ -53,7 +53,7 @@ _THREAD_DOES = {
     Cause.DATA_LOADING: "loaded data",
     Cause.CHECKPOINT: "saved a checkpoint",
     Cause.GARBAGE_COLLECTION: "collected garbage",
-    Cause.HOST_COMMUNICATION: "communicated with other hosts",
+    Cause.HOST_COMMUNICATION: "communicated with other processes",
     Cause.HOST_SYNC: "synchronised with the GPU",
     Cause.BLOCKING_COPY: "was held up by a copy",
     Cause.ALLOCATOR: "allocated or freed memory",

@@ -53,8 +53,9 @@ def _after_start_up(run: Run) -> Sentence | None:
     if not known or start_up_ns < SWAMPING_FRAC * idle_ns or not time_ns:
         return None
     told = Phrase(paired(format_duration(time_ns), "of", format_duration(sum(later.values()))), "causes")
-    before = f" of idle time; {format_fraction(start_up_ns / idle_ns)} of all is before."
-    return (Phrase(f"After start-up the GPUs waited most for {awaited(cause)}: "), told, Phrase(before))
+    before = f" of idle time; {format_fraction(start_up_ns / idle_ns)} of all is before that."
+    gpus = "the GPU" if len(known) == 1 else "the GPUs"
+    return (Phrase(f"After start-up {gpus} waited most for {awaited(cause)}: "), told, Phrase(before))
 
 
 def _largest(times_ns: dict[Cause, int]) -> tuple[Cause, int]:

@@ -33,7 +33,7 @@ def stretch(
         (Cause.DATA_LOADING, "next(loader)", "Thread 7 loaded data in next(loader) for 4.000 ms"),
         (Cause.CHECKPOINT, None, "Thread 7 saved a checkpoint for 4.000 ms"),
         (Cause.GARBAGE_COLLECTION, None, "Thread 7 collected garbage for 4.000 ms"),
-        (Cause.HOST_COMMUNICATION, "MPI_Recv", "Thread 7 communicated with other hosts in MPI_Recv for 4.000 ms"),
+        (Cause.HOST_COMMUNICATION, "MPI_Recv", "Thread 7 communicated with other processes in MPI_Recv for 4.000 ms"),
         (
             Cause.HOST_SYNC,
             "cudaStreamSynchronize_v3020",

@@ -47,12 +47,12 @@ def test_an_operator_says_which_inputs_take_most_and_a_range_its_categories() ->
     shapes = (OperatorTimes("[[8, 4], [4, 2]]", 3, 1, 5 * MS), OperatorTimes("[[2, 2]]", 3, 1, MS))
     rows = (
         replace(RANGES.ranges[1], shapes=shapes, shape_count=5),
-        replace(RANGES.ranges[1], shapes=shapes[:1], shape_count=1, categories=("data", "model")),
+        replace(RANGES.ranges[1], shapes=shapes[:1], shape_count=1, categories=("data", "model"), domain="domain 2"),
     )
 
     assert [row[0].note for row in view_of(replace(RANGES, ranges=rows)).tables[0].rows] == [
         "domain model; inputs [[8, 4], [4, 2]], 5.000 ms of GPU time and 4 other shapes",
-        "domain model; category data and model; inputs [[8, 4], [4, 2]], 5.000 ms of GPU time",
+        "domain 2; category data and model; inputs [[8, 4], [4, 2]], 5.000 ms of GPU time",
     ]
 
 

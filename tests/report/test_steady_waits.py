@@ -51,7 +51,7 @@ def test_without_steps_it_is_what_comes_after_start_up() -> None:
 
     expected = (
         "After start-up the GPUs waited most for the host to launch work: 80.000 of 110.000 ms of idle time; "
-        "68.6 % of all is before."
+        "68.6 % of all is before that."
     )
     assert [told(started(*loading)), told(started(*loading), unsteady)] == [expected, expected]
 
@@ -68,6 +68,6 @@ def test_of_devices_that_know_their_start_up_only() -> None:
     loading = StartUp(1, IdleCauses.of_times({Cause.DATA_LOADING: 60 * MS, Cause.LAUNCH_STARVED: 30 * MS}))
 
     assert told(started(loading, None)) == (
-        "After start-up the GPUs waited most for work already launched to begin: 10.000 of 10.000 ms of idle time; "
-        "90.0 % of all is before."
+        "After start-up the GPU waited most for work already launched to begin: 10.000 of 10.000 ms of idle time; "
+        "90.0 % of all is before that."
     )

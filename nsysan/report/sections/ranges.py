@@ -86,7 +86,7 @@ def _remark(row: RangeTimesOfName) -> str | None:
     """What a reader must know about a range besides its name."""
     ambiguous = f"{format_duration(row.ambiguous_gpu_ns)} of GPU time is ambiguous" if row.ambiguous_gpu_ns else None
     remarks = (
-        None if row.domain is None else f"domain {row.domain}",
+        _domain(row.domain),
         f"category {listed(row.categories)}" if row.categories else None,
         _shapes(row),
         "start/end, not nested" if row.kind is RangeKind.START_END else None,
@@ -94,6 +94,11 @@ def _remark(row: RangeTimesOfName) -> str | None:
         ambiguous,
     )
     return "; ".join(filter(None, remarks)) or None
+
+
+def _domain(name: str | None) -> str | None:
+    """A domain by its name; one whose name was not recorded is called so already: ``domain 3``."""
+    return name if name is None or name.startswith("domain ") else f"domain {name}"
 
 
 def _shapes(row: RangeTimesOfName) -> str | None:
@@ -130,9 +135,7 @@ def _tree_table(found: Ranges) -> Table:
 
 def _node_row(node: RangeNode, depth: int, most_ns: int) -> tuple[Cell, ...]:
     return (
-        Cell(
-            node.name, None if node.domain is None else f"domain {node.domain}", style="name", depth=min(depth, DEEPEST)
-        ),
+        Cell(node.name, _domain(node.domain), style="name", depth=min(depth, DEEPEST)),
         Cell("", bar=single_bar("host", node.cpu_total_ns / most_ns)),
         cells.count(node.count),
         cells.duration(node.cpu_total_ns),
