@@ -230,7 +230,7 @@ def test_every_question_is_explained(heading: str, questions: Sequence[Question 
 
 def _keys() -> set[str]:
     _, definitions = msgspec.json.schema_components([Contents, Installation])
-    return {key for shape in definitions.values() for key in shape["properties"]}
+    return {key for shape in definitions.values() for key in shape.get("properties", ())}
 
 
 def test_record_help_prints_a_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -151,6 +151,11 @@ def test_every_rule_is_silent_without_results(rule: Rule) -> None:
 def test_evidence_names_results_that_exist(tmp_path: Path) -> None:
     export = Export().kernel(0, 0, GEMM).graph(0, 50).kernel(50, 100, "mine").kernel(0, 9, GEMM, device=1)
     export.copy(0, 1000, 10**9).call(0, 1, "cudaGraphLaunch", correlation=99)
+    export.call(2, 3, "cudaGraphConditionalHandleCreate")
+    for begin in range(2_000, 2_100, 20):
+        export.nvtx(begin, begin + 19, f"step {begin // 20}").call(begin + 9, begin + 12, "cudaGraphInstantiate")
+        export.call(begin, begin + 1, "cudaLaunchKernel", correlation=begin)
+        export.kernel(begin + 2, begin + 8, GEMM, correlation=begin)
 
     findings = analyze_exports(tmp_path, export).findings
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nsysan.model.partition import Activity, Part, part_of
@@ -35,6 +35,7 @@ def part_at(moment: int, drawn: list[Piece]) -> Part:
     return part_of(running)
 
 
+@settings(deadline=None)
 @given(pieces, windows, edges)
 def test_each_stretch_holds_the_nanoseconds_of_each_part(
     drawn: list[Piece], window_ns: tuple[int, int], edges_ns: list[int]
@@ -47,6 +48,7 @@ def test_each_stretch_holds_the_nanoseconds_of_each_part(
     assert coverage(occupancy_of(drawn, window_ns), np.array(edges_ns)).tolist() == expected.tolist()
 
 
+@settings(deadline=None)
 @given(pieces, windows, st.lists(st.integers(1, 30), min_size=1, max_size=4))
 def test_every_level_adds_up_to_the_partition(
     drawn: list[Piece], window_ns: tuple[int, int], counts: list[int]
@@ -59,6 +61,7 @@ def test_every_level_adds_up_to_the_partition(
         assert coverage(occupancy, edges_ns).sum(axis=0).tolist() == expected
 
 
+@settings(deadline=None)
 @given(pieces, windows)
 def test_between_two_changes_one_part_holds(drawn: list[Piece], window_ns: tuple[int, int]) -> None:
     occupancy = occupancy_of(drawn, window_ns)
