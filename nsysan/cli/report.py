@@ -32,13 +32,16 @@ def report_command(*, run_json: Path, output: Path | None, format_id: str, force
     from nsysan.analysis.registry import result_types
     from nsysan.model.run_json import decode_run
     from nsysan.report.renderers import renderers
+    from nsysan.report.soundness import flaw_of
 
     renderer, run = renderers()[format_id], decode_run(_read(run_json), result_types())
+    name = visible_text(str(run_json))
+    if flaw := flaw_of(run):
+        raise InputError(f"{name} holds what no run can: {flaw}.", _HINT)
     try:
         drawn = renderer.render(run)
     except (LookupError, ValueError, ArithmeticError) as error:
         # every run that nsysan wrote can be drawn, so this one was changed and its parts no longer fit each other
-        name = visible_text(str(run_json))
         raise InputError(f"{name} contradicts itself: {type(error).__name__}.", _HINT) from error
     if output is None and format_id == "text":
         click.echo(drawn, nl=False)

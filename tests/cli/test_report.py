@@ -32,13 +32,13 @@ def _drawn(document: dict[str, Any], *arguments: str) -> int:
 
 def test_texts_that_were_made_hostile_are_made_safe_again(capsys: pytest.CaptureFixture[str]) -> None:
     document = _document()
-    document["gaps"][0]["gpu"] = "\x1b[31m\u202egpu\x07"
+    document["gaps"][0]["after"] = "\x1b[31m\u202ekernel\x07"
     capsys.readouterr()
 
     assert _drawn(document, "--format", "text") == 0
 
     output = capsys.readouterr().out
-    assert "\\x1b[31m\\u202egpu\\x07" in output
+    assert "\\x1b[31m\\u202ekernel\\x07" in output
     assert not {"\x1b", "\u202e", "\x07"} & set(output)
 
 

@@ -9,13 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nsysan.model import packing
 from nsysan.model.packing import pack
 from tests.unpacking import unpack
 
 
 @given(st.lists(st.integers(0, 2**63 - 1)))
 def test_every_number_comes_back(numbers: list[int]) -> None:
-    assert unpack(pack(np.array(numbers, dtype=np.int64))) == numbers
+    packed = pack(np.array(numbers, dtype=np.int64))
+
+    assert unpack(packed) == numbers
+    assert packing.unpack(packed).tolist() == numbers
 
 
 @pytest.mark.parametrize(
@@ -30,3 +34,9 @@ def test_seven_bits_a_byte_the_lowest_first(number: int, expected: list[int]) ->
 def test_numbers_below_zero_are_refused() -> None:
     with pytest.raises(ValueError, match="from 0 on"):
         pack(np.array([1, -1]))
+
+
+@pytest.mark.parametrize("packed", ["no base64!", "\u00e9", "gA==", base64.b64encode(b"\xff" * 9 + b"\x01").decode()])
+def test_what_packs_no_numbers_is_refused(packed: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        packing.unpack(packed)
