@@ -18,7 +18,7 @@ from nsysan.analysis.lanes.choice import choose_gpus
 from nsysan.analysis.lanes.excerpt import excerpt_around
 from nsysan.analysis.lanes.lane import COLUMNS, Lane, lane_of, lane_over
 from nsysan.analysis.lanes.names import NameTable
-from nsysan.analysis.lanes.places import KernelPlace, longest_runs
+from nsysan.analysis.lanes.places import KernelPlace, PartPlace, longest_runs, longest_stretches
 from nsysan.analysis.lanes.ranges import THREADS_PER_GPU, RangeRoom, ThreadRanges, threads_of
 from nsysan.analysis.lanes.streams import STREAM_LIMIT, StreamLane, streams_of
 from nsysan.analysis.registry import Analysis
@@ -84,6 +84,7 @@ class TimelineLanes:
     all_gpus: Lane | None
     lanes: tuple[GpuLanes, ...]
     kernel_places: tuple[KernelPlace, ...]
+    part_places: tuple[PartPlace, ...]
     names: tuple[str, ...]
 
 
@@ -109,10 +110,10 @@ def compute_timeline(job: Job, results: ResultSet) -> Timeline | Skipped:
     end_ns = max(int(occupancy.bounds_ns[-1]) for occupancy in occupancies)
     gaps, kernels = _found(results)
     shown = choose_gpus(judged, gaps)
-    places = longest_runs(job, shown, kernels)
+    places, stretched = longest_runs(job, shown, kernels), longest_stretches(shown)
     names = NameTable(NAME_BYTES)
     room = _Room(job, clocks, names, len(shown))
-    lanes = tuple(room.lanes_of(gpu, _places_on(gpu.id, gaps, places)) for gpu in shown)
+    lanes = tuple(room.lanes_of(gpu, _places_on(gpu.id, gaps, stretched, places)) for gpu in shown)
     over_all = None
     if len(judged) > 1:
         over_all = lane_over(
@@ -120,7 +121,9 @@ def compute_timeline(job: Job, results: ResultSet) -> Timeline | Skipped:
         )
     stretches = tuple(_stretches(occupancies, even_edges(start_ns, end_ns, STRETCH_COUNT)))
     return Timeline(
-        TimelineLanes(start_ns, end_ns, len(judged), COLUMNS, stretches, over_all, lanes, places, names.names)
+        TimelineLanes(
+            start_ns, end_ns, len(judged), COLUMNS, stretches, over_all, lanes, places, stretched, names.names
+        )
     )
 
 
@@ -179,10 +182,14 @@ def _found(results: ResultSet) -> tuple[Sequence[Gap], Sequence[KernelRow]]:
     return gaps, () if isinstance(summary, Skipped) else summary.kernels
 
 
-def _places_on(gpu_id: str, gaps: Sequence[Gap], places: Sequence[KernelPlace]) -> list[tuple[int, int]]:
-    """The stretches of a GPU to show exactly: its gaps, the longest first, and kernels, those with most time first."""
+def _places_on(
+    gpu_id: str, gaps: Sequence[Gap], stretched: Sequence[PartPlace], runs: Sequence[KernelPlace]
+) -> list[tuple[int, int]]:
+    """The stretches of a GPU to show exactly: its parts, its gaps, longest first, kernels with most time."""
     idle = [(gap.start_ns, gap.end_ns) for gap in gaps if gap.gpu == gpu_id]
-    return idle + [(place.start_ns, place.start_ns + place.duration_ns) for place in places if place.gpu == gpu_id]
+    parts = [(place.start_ns, place.end_ns) for place in stretched if place.gpu == gpu_id]
+    kernels = [(place.start_ns, place.start_ns + place.duration_ns) for place in runs if place.gpu == gpu_id]
+    return parts + idle + kernels
 
 
 def _stretches(occupancies: Sequence[Occupancy], edges_ns: Int64Array) -> Iterator[Stretch]:

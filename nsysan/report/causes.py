@@ -7,29 +7,8 @@ from collections.abc import Mapping, Sequence
 from nsysan.analysis.gpu_time import GpuTime, GpuTimes
 from nsysan.model.idle import Cause, IdleCauses
 from nsysan.report.elements import Cell, Term
+from nsysan.report.fills import CAUSE_FILLS
 from nsysan.report.terms import TERMS
-
-_FILLS = {
-    Cause.PROFILER_OVERHEAD: "profiler",
-    Cause.DATA_LOADING: "data",
-    Cause.CHECKPOINT: "host_other",
-    Cause.GARBAGE_COLLECTION: "host_other",
-    Cause.HOST_COMMUNICATION: "exposed_communication",
-    Cause.HOST_SYNC: "synchronising",
-    Cause.BLOCKING_COPY: "synchronising",
-    Cause.ALLOCATOR: "memory",
-    Cause.MODULE_LOADING: "host_other",
-    Cause.GRAPH_BUILD: "host_other",
-    Cause.SLOW_LAUNCH: "scheduling",
-    Cause.OS_BLOCKED: "host_other",
-    Cause.LAUNCH_STARVED: "scheduling",
-    Cause.LAUNCH_LATENCY: "latency",
-    Cause.HANDOVER: "latency",
-    Cause.DEVICE_WAIT: "device_wait",
-    Cause.UNIFIED_MEMORY: "memory",
-    Cause.UNKNOWN: "idle",
-}
-"""One colour a kind of cause: names and figures beside it tell apart those that share one."""
 
 _OTHER_CLASSES = {
     Cause.PROFILER_OVERHEAD: "no class",
@@ -72,7 +51,7 @@ def cause_term(cause: Cause) -> Term:
 
 def cause_fill(cause: Cause) -> str:
     """The fill of the cause, which it has in every chart."""
-    return _FILLS[cause]
+    return CAUSE_FILLS[cause]
 
 
 def class_of_cause(cause: Cause) -> str:

@@ -33,6 +33,16 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A stretch of a GPU's time in the timeline, on the clock of its report; ``kind`` is gap, part, kernel or step."""
+
+    kind: str
+    gpu: str
+    start_ns: int
+    end_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """A piece of a column: begin and width in percent of the chart, top and height in pixels, the class of its fill."""
 
@@ -44,13 +54,22 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class ChartColumn:
+    """One column: its blocks from the bottom up, what it is in words, and where it leads to in the timeline."""
+
+    blocks: tuple[Block, ...]
+    label: str
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnChart:
     """Columns side by side that stand on a line, of ``height`` pixels at most; ``label`` says the same in words.
 
     ``line_y`` is where a line across them lies, in pixels from the top; None where there is none.
     """
 
-    blocks: tuple[Block, ...]
+    columns: tuple[ChartColumn, ...]
     height: str
     line_y: str | None
     label: str
@@ -63,16 +82,6 @@ class Tick:
     x: str
     label: str
     anchor: str
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A stretch of a GPU's time in the timeline, on the clock of its report; ``kind`` is gap, kernel or step."""
-
-    kind: str
-    gpu: str
-    start_ns: int
-    end_ns: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from nsysan.model.text import visible_text
+from nsysan.report.fills import LIGHTS, fill_rules
 from nsysan.report.prose import unbroken
 
 if TYPE_CHECKING:
@@ -31,7 +32,16 @@ def page_environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["unbroken"] = unbroken
+    environment.globals["lights"] = LIGHTS
     return environment
+
+
+@cache
+def page_style() -> Markup:
+    """The page's style sheet: our own files, and the rules of the fills."""
+    from markupsafe import Markup
+
+    return inline_asset("css") + Markup(fill_rules())  # noqa: S704 - nothing but our own names
 
 
 @cache

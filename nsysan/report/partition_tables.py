@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from nsysan.analysis.gpu_time import DeviceTimes, GpuTime, GpuTimes
+from nsysan.analysis.gpu_time import DeviceTimes, GpuTime, GpuTimes, Spread
 from nsysan.model.partition import Part, PartTimes
 from nsysan.model.run import ReportInfo
 from nsysan.model.units import NS_PER_MS, format_count, format_fraction
@@ -118,11 +118,16 @@ def _part_cell(part_ns: int, window_ns: int) -> Cell:
 def _partition_footers(gpu_time: GpuTime) -> tuple[tuple[Cell, ...], ...]:
     spreads = [job_share(gpu_time, part) for part in Part]
     means = (Cell(format_fraction(spread.mean_frac)) for spread in spreads)
-    worst = (Cell(format_fraction(spread.worst_frac), spread.worst_gpu) for spread in spreads)
+    worst = (Cell(format_fraction(spread.worst_frac), _whose(spread)) for spread in spreads)
     return (
         (Cell("mean share"), *means, Cell("")),
         (Cell("worst share"), *worst, Cell("")),
     )
+
+
+def _whose(spread: Spread) -> str:
+    """The GPU that has the worst share, unless all have the same."""
+    return spread.worst_gpu if spread.spread_frac else "all equal"
 
 
 def _busy_row(gpu: GpuTimes, *, ranges: bool) -> tuple[Cell, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nsysan.model.units import format_fraction
+from nsysan.report.elements import Place
 
 NO_BREAK_SPACE = "\u00a0"
 _FIGURE_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|(?:ns|µs|ms|s|k?B|[MGT]B)(?:/s)?(?!\w)))")
@@ -14,10 +15,11 @@ _FIGURE_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|(?:ns|µs|ms|s|k?B|[MGT]B)(?:/s)
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A piece of a sentence; ``target`` is the id of the section that holds its evidence."""
+    """A piece of a sentence; its evidence is the section with the id ``target``, or a place in the timeline."""
 
     text: str
     target: str | None = None
+    place: Place | None = None
 
 
 Sentence = tuple[Phrase, ...]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from nsysan.analysis.steps import Step, StepsOfDevice
 from nsysan.model.partition import Part
 from nsysan.model.units import format_count, format_duration
 from nsysan.report.causes import cause_fill, times_by_cause
-from nsysan.report.elements import Block, ColumnChart, Tick, column_of, percent, pixels
+from nsysan.report.elements import Block, ChartColumn, ColumnChart, Place, Tick, column_of, percent, pixels
 
 HEIGHT = 180
 MOST_COLUMNS = 120
@@ -23,14 +23,21 @@ def group_size(step_count: int) -> int:
     return max(-(-step_count // MOST_COLUMNS), 1)
 
 
-def step_chart(device: StepsOfDevice) -> ColumnChart:
-    """A column a step; of many steps the longest of each group of neighbours."""
+def step_chart(device: StepsOfDevice, places: Mapping[int, Place]) -> ColumnChart:
+    """A column a step; of many steps the longest of each group of neighbours. ``places`` are by a step's begin."""
     shown = _shown(device.list)
-    longest_ns = max((step.duration_ns for step in shown), default=0) or 1
-    blocks = (block for place, step in enumerate(shown) for block in _column(step, place, len(shown), longest_ns))
+    longest_ns = max((step.duration_ns for _, step in shown), default=0) or 1
+    columns = (
+        ChartColumn(
+            blocks=tuple(_column(step, place, len(shown), longest_ns)),
+            label=f"step {format_count(number)}, {format_duration(step.duration_ns)}",
+            place=places.get(step.start_ns),
+        )
+        for place, (number, step) in enumerate(shown)
+    )
     median = device.median_ns
     return ColumnChart(
-        blocks=tuple(blocks),
+        columns=tuple(columns),
         height=str(HEIGHT),
         line_y=None if median is None else pixels(HEIGHT * (1 - median / longest_ns)),
         label=f"{format_count(len(shown))} steps one after the other, the longest {format_duration(longest_ns)}. "
@@ -52,10 +59,12 @@ def shares_of(step: Step) -> Iterator[tuple[str, int]]:
         yield from ((cause_fill(cause), time_ns) for cause, time_ns in times_by_cause(step.idle_causes))
 
 
-def _shown(steps: Sequence[Step]) -> list[Step]:
+def _shown(steps: Sequence[Step]) -> list[tuple[int, Step]]:
+    """The steps that have a column, with their numbers."""
     size = group_size(len(steps))
-    groups = (steps[begin : begin + size] for begin in range(0, len(steps), size))
-    return [max(group, key=lambda step: step.duration_ns) for group in groups]
+    numbered = list(enumerate(steps, start=1))
+    groups = (numbered[begin : begin + size] for begin in range(0, len(steps), size))
+    return [max(group, key=lambda entry: entry[1].duration_ns) for group in groups]
 
 
 def _column(step: Step, place: int, count: int, longest_ns: int) -> Iterator[Block]:

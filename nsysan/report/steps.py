@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.steps import SLOW_FACTOR, ExcludedSteps, Step, Steps, StepsOfDevice, StepTable
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import counted, format_count, format_fraction
+from nsysan.model.units import counted, format_count, format_duration, format_fraction
 from nsysan.report.elements import Place
 from nsysan.report.places import gpus_with_lane
+from nsysan.report.prose import paired
 
 _REASONS = {
     "warm_up": "as warm-up: they load code, or take over 1.5 medians before the others begin",
@@ -62,17 +63,36 @@ def exclusion_sentences(excluded: tuple[ExcludedSteps, ...]) -> tuple[str, ...]:
     return tuple(f"Left out: {counted(count, 'step')} {_REASONS[why]}." for why, count in counts.items())
 
 
+def steps_by_gpu(run: Run) -> Mapping[str, StepsOfDevice]:
+    """The steps that the timeline shows of each GPU: those of its first device, on whose clock its lane is."""
+    gpu_time, found = run.results.get(GpuTime), run.results.get(Steps)
+    if isinstance(gpu_time, Skipped) or isinstance(found, Skipped):
+        return {}
+    reports = {device.id: device.report for device in gpu_time.devices}
+    shown, of_devices = gpus_with_lane(run), {device.id: device for device in found.steps.devices}
+    return {
+        gpu.id: of_devices[device]
+        for gpu in gpu_time.gpus
+        for device in reversed(gpu.devices)
+        if gpu.id in shown and device in of_devices and reports.get(device) == reports.get(gpu.devices[0])
+    }
+
+
 def step_places(run: Run, device: StepsOfDevice) -> Mapping[int, Place]:
     """By the begin of a step where the timeline shows it; none where the GPU has no lane, or another clock."""
-    gpu_time = run.results.get(GpuTime)
-    if isinstance(gpu_time, Skipped):
-        return {}
-    reports = {found.id: found.report for found in gpu_time.devices}
-    shown = gpus_with_lane(run)
-    for gpu in gpu_time.gpus:
-        if device.id in gpu.devices and gpu.id in shown and reports.get(device.id) == reports.get(gpu.devices[0]):
-            return {step.start_ns: _place(gpu.id, step) for step in device.list}
-    return {}
+    gpu = next((gpu for gpu, shown in steps_by_gpu(run).items() if shown.id == device.id), None)
+    return {} if gpu is None else {step.start_ns: _place(gpu, step) for step in device.list}
+
+
+def open_sentence(devices: Sequence[StepsOfDevice]) -> str | None:
+    """That the last step of each device is not closed, and how much of the window that is; None where all are."""
+    open_ns = [device.open_ns for device in devices if device.open_ns]
+    if not open_ns:
+        return None
+    low, high = format_duration(min(open_ns)), format_duration(max(open_ns))
+    last = "The last step is" if len(open_ns) == 1 else "The last step of each device is"
+    lasts = high if low == high else paired(low, "to", high)
+    return f"{last} not closed, for no step begins after it: its {lasts} are in no figure of steps."
 
 
 def _place(gpu_id: str, step: Step) -> Place:

@@ -12,11 +12,19 @@ from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_duration, format_fraction
 from nsysan.report.causes import awaited, cause_shares
+from nsysan.report.late_gpu import late_gpu
 from nsysan.report.partition import COMPUTE_PARTS, OTHER_PARTS, job_share
 from nsysan.report.prose import Phrase, Sentence, capitalized, ended, listed, paired, spelled
 from nsysan.report.steps import distribution, slowest_device
 
 _END = Phrase(".")
+_EVEN_FRAC = 0.005
+_HEADLINE_NAMES = {
+    Part.IDLE: "idle time",
+    Part.EXPOSED_COMMUNICATION: "exposed communication, transfer or waiting,",
+    Part.OPAQUE_GRAPH: "CUDA graphs whose kernels are unknown",
+}
+"""What the sentence to repeat calls a part, where its bare name could mislead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +106,7 @@ def _time_sentence(gpu_time: GpuTime) -> str:
         return busy
     waited = _largest_cause(gpu_time) if part is Part.IDLE else None
     if waited is None:
-        return f"{busy}; {_name_of(part)} took {most}{format_fraction(share.mean_frac)}"
+        return f"{busy}; {_HEADLINE_NAMES.get(part, spelled(part))} took {most}{format_fraction(share.mean_frac)}"
     cause, cause_share = waited
     they = "it" if len(gpu_time.gpus) == 1 else "they"
     return f"{busy}; {they} waited for {awaited(cause)} for {most}{format_fraction(cause_share)}"
@@ -126,7 +134,9 @@ def _details(gpu_time: GpuTime) -> tuple[Sentence, Sentence]:
     if not share.worst_frac:
         return compute, (Phrase("No other part took any time."),)
     is_bound = part is Part.IDLE and _has_unseen_work(gpu_time)
-    return compute, _most_time(part, share) if several else _part_time(part, gpu_time.gpus[0], is_bound=is_bound)
+    return compute, _most_time(part, share, gpu_time) if several else _part_time(
+        part, gpu_time.gpus[0], is_bound=is_bound
+    )
 
 
 def _least_compute(busy: Spread) -> Sentence:
@@ -135,16 +145,21 @@ def _least_compute(busy: Spread) -> Sentence:
     return (Phrase(f"{busy.worst_gpu} computed least, for "), Phrase(format_fraction(busy.worst_frac), "time"), _END)
 
 
-def _most_time(part: Part, share: Spread) -> Sentence:
+def _most_time(part: Part, share: Spread, gpu_time: GpuTime) -> Sentence:
     name, target = _name_of(part), _evidence_of(part)
     if _is_even(share):
         return (Phrase("No GPU had "), Phrase("noticeably more", target), Phrase(f" {name}."))
-    return (Phrase(f"{share.worst_gpu} had most {name}, "), Phrase(format_fraction(share.worst_frac), target), _END)
+    most = (Phrase(f"{share.worst_gpu} had most {name}, "), Phrase(format_fraction(share.worst_frac), target))
+    late = late_gpu(gpu_time) if part is Part.EXPOSED_COMMUNICATION else None
+    if late is None:
+        return (*most, _END)
+    least = f", {late.gpu} least, {format_fraction(late.communication_frac)}: the others may have waited for it"
+    return (*most, Phrase(f"{least}, while it {late.instead}."))
 
 
 def _is_even(spread: Spread) -> bool:
-    """Whether the worst share would be printed as the mean is."""
-    return format_fraction(spread.worst_frac) == format_fraction(spread.mean_frac)
+    """Whether the worst share is next to the mean: less apart than two captures of the same job are."""
+    return abs(spread.worst_frac - spread.mean_frac) < _EVEN_FRAC
 
 
 def _compute_time(time: PartTimes) -> Sentence:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 # at a width of 1280 the picture is 1200 px wide, of which the labels take 84; the rows stand one under the other: a
-# ruler of 24, two rows of ranges with 40, three lanes of 33 each, 10 of space, and the streams
+# ruler of 24, the steps with 21, two rows of ranges with 40, three lanes of 33 each, 10 of space, and the streams
 MARGIN, PLOT = 84, 1116
-RANGES_Y, ALL_Y, GPU0_Y, GPU1_Y, STREAM_Y = 24 + 7, 64 + 10, 97 + 10, 130 + 10, 173 + 7
+STEPS_Y, RANGES_Y, ALL_Y, GPU0_Y, GPU1_Y, STREAM_Y = 24 + 7, 45 + 7, 85 + 10, 118 + 10, 151 + 10, 194 + 7
 
 PIXEL = """([x, y]) => {
   const canvas = document.querySelector(".timeline-lanes");
@@ -108,7 +108,7 @@ def test_over_the_whole_window_the_figures_are_those_of_run_json(picture: Pictur
 def test_keys_zoom_pan_and_lead_to_both_ends(picture: Picture) -> None:
     assert (
         picture.reading
-        == "In view: 1.000 s from 2.000000000s, gpu0, in pieces of up to 275.000 ms, each shared out evenly"
+        == "In view: 1.000 s from 2.000000000s, gpu0, approximate: in pieces of up to 275.000 ms, each shared out evenly"
     )
     picture.press("+")
     assert picture.reading.startswith("In view: 500.000 ms from 2.250000000s, gpu0")
@@ -185,7 +185,7 @@ def test_keys_select_from_the_middle_on_and_what_is_mixed_is_shared_out_and_said
 
     # a fortieth of a second; of the piece of 275 ms 125 are computing, 100 overlapped and 50 copies
     assert picture.reading == (
-        "Selected: 25.000 ms from 2.500000000s, gpu0, in pieces of up to 275.000 ms, each shared out evenly"
+        "Selected: 25.000 ms from 2.500000000s, gpu0, approximate: in pieces of up to 275.000 ms, each shared out evenly"
     )
     assert picture.figures == {
         "compute only": "45.5 %, 11.364 ms",
@@ -234,7 +234,7 @@ def test_a_click_chooses_a_gpu_and_a_tap_names_what_is_there(picture: Picture) -
     assert "gpu1" in picture.reading
     assert picture.page.locator(".timeline-note b").inner_text() == "idle"
     picture.page.mouse.click(*picture.point(0.2, ALL_Y))
-    assert "all 2" in picture.reading
+    assert "summed over all 2 GPUs" in picture.reading
 
 
 def test_two_fingers_zoom_and_one_pans(picture: Picture) -> None:

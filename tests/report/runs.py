@@ -15,7 +15,7 @@ from nsysan.analysis.gpu_time import DeviceTimes, GpuTime, GpuTimes, JobTimes, P
 from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
 from nsysan.analysis.kernel_summary import KernelClassRow, KernelRow, KernelSummary, OmittedKernels
 from nsysan.analysis.lanes.lane import COLUMNS, Lane, pack_lane
-from nsysan.analysis.lanes.places import KernelPlace
+from nsysan.analysis.lanes.places import KernelPlace, PartPlace
 from nsysan.analysis.lanes.ranges import ThreadRanges
 from nsysan.analysis.lanes.streams import StreamLane
 from nsysan.analysis.lanes.waits import CAUSES_LAST_FIRST
@@ -328,6 +328,7 @@ TIMELINE = Timeline(
         ),
         lanes=(gpu_lanes("gpu0", FIRST_LANE, threads=(THREAD,)), gpu_lanes("gpu1", SECOND_LANE)),
         kernel_places=(KernelPlace("0" * 16, "gpu0", 2_000_000_000, 100 * MS),),
+        part_places=(PartPlace(Part.EXPOSED_COMMUNICATION, "gpu0", 2_150_000_000, 2_300_000_000),),
         names=("sgemm", "[memory copy]", "step 1", "forward"),
     )
 )

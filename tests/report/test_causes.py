@@ -46,9 +46,9 @@ def test_the_bar_is_the_idle_time_and_its_legend_gives_shares_of_the_window() ->
 
     # 13.0 + 4.0 + 0.5 of 17.5
     assert view.bar.segments == (
-        Segment("0%", "74.286%", "data"),
-        Segment("74.286%", "22.857%", "scheduling"),
-        Segment("97.143%", "2.857%", "latency"),
+        Segment("0%", "74.286%", "data_loading"),
+        Segment("74.286%", "22.857%", "launch_starved"),
+        Segment("97.143%", "2.857%", "handover"),
     )
     assert [(entry.label, entry.share, entry.detail, entry.class_name) for entry in view.legend] == [
         ("data loading", "13.0", "6.0 to 20.0 %", "data"),

@@ -60,7 +60,7 @@ def test_bars_are_in_proportion_to_the_longest_gap_and_of_its_causes_where_they_
     bars = [row[2].bar for row in view_of(GAPS).tables[1].rows]
 
     assert [bar.segments for bar in bars if bar is not None] == [
-        (Segment("0%", "80%", "data"), Segment("80%", "20%", "scheduling")),
+        (Segment("0%", "80%", "data_loading"), Segment("80%", "20%", "launch_starved")),
         (Segment("0%", "100%", "idle"),),
         (Segment("0%", "40%", "idle"),),
         (Segment("0%", "20%", "idle"),),
@@ -79,7 +79,7 @@ def test_twenty_gaps_are_shown_and_it_is_said_of_how_many() -> None:
 def test_a_gap_says_what_it_waited_for_longest() -> None:
     cells = [row[4] for row in view_of(GAPS).tables[1].rows]
 
-    assert cells[:2] == [Cell("the data loader", fill="data"), Cell("not recorded", style="faint")]
+    assert cells[:2] == [Cell("the data loader", fill="data_loading"), Cell("not recorded", style="faint")]
     assert most_awaited({}) == Cell("nothing", style="faint")
 
 
@@ -88,7 +88,7 @@ def test_the_story_of_a_gap_is_told_stretch_by_stretch() -> None:
 
     assert (story.amount, story.unit, story.gpu, story.where.text) == ("125.000", "ms", "gpu1", "2.125000000s")
     assert story.where.place is None
-    assert story.bar.segments == (Segment("0%", "80%", "data"), Segment("80%", "20%", "scheduling"))
+    assert story.bar.segments == (Segment("0%", "80%", "data_loading"), Segment("80%", "20%", "launch_starved"))
     assert [(span.cause, span.lasts, span.begins, span.thread, span.doing) for span in story.spans] == [
         ("data loading", "100.000 ms", "its begin on", "thread 101", "next(loader)"),
         ("launch starved", "25.000 ms", "100.000 ms on", None, None),

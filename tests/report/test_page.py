@@ -149,7 +149,7 @@ def test_every_table_has_a_caption_scopes_and_a_focusable_frame(make_run: Callab
 def test_every_chart_says_in_words_what_it_shows_or_is_hidden_from_readers(make_run: Callable[[], Run]) -> None:
     for tag, attributes in Page(render_page(make_run())).tags:
         if tag == "svg":
-            spoken = attributes.get("role") == "img" and attributes.get("aria-label")
+            spoken = attributes.get("role") in ("img", "group") and attributes.get("aria-label")
             assert spoken or attributes.get("aria-hidden") == "true"
 
 

@@ -9,7 +9,7 @@ import pytest
 from nsysan.analysis.steps import Steps, StepsOfDevice
 from nsysan.attribution.steps.job_steps import StepSource
 from nsysan.model.results import Skipped
-from nsysan.report.elements import Block, Place
+from nsysan.report.elements import Block, ChartColumn, Place
 from nsysan.report.section import Unanswered
 from nsysan.report.sections.steps import SECTION, StepsView
 from nsysan.report.step_chart import HEIGHT, MOST_COLUMNS, step_chart
@@ -32,6 +32,7 @@ def test_the_heading_states_median_worst_and_how_the_steps_are_spread() -> None:
     assert view.sentences == (
         "Of 4 steady steps 90 % take at most 100.000 ms.",
         "Left out: 1 step as warm-up: they load code, or take over 1.5 medians before the others begin.",
+        "The last step is not closed, for no step begins after it: its 4.000 ms are in no figure of steps.",
     )
 
 
@@ -86,18 +87,23 @@ def test_a_trend_is_told_where_there_is_one(change: float | None, expected: str 
 
 def test_a_column_stands_on_the_line_with_the_idle_time_on_top() -> None:
     # step 1: 24 of 100 ms compute, 14 ms wait for data and 2 ms are handover; 180 px are 100 ms
-    chart = step_chart(STEPS_OF_FIRST)
+    chart = step_chart(STEPS_OF_FIRST, {})
 
-    assert [block for block in chart.blocks if block.x == "20%"] == [
-        Block("20%", "17.2%", "136.8", "43.2", "compute_only"),
-        Block("20%", "17.2%", "111.6", "25.2", "data"),
-        Block("20%", "17.2%", "108", "3.6", "latency"),
-    ]
-    assert {block.fill for block in chart.blocks if block.x == "0%"} == {
+    first, second, *_ = chart.columns
+    assert second == ChartColumn(
+        (
+            Block("20%", "17.2%", "136.8", "43.2", "compute_only"),
+            Block("20%", "17.2%", "111.6", "25.2", "data_loading"),
+            Block("20%", "17.2%", "108", "3.6", "handover"),
+        ),
+        "step 2, 40.000 ms",
+        None,
+    )
+    assert [block.fill for block in first.blocks] == [
         "compute_only left-out",
-        "data left-out",
-        "latency left-out",
-    }
+        "data_loading left-out",
+        "handover left-out",
+    ]
     assert chart.line_y == "54"
 
 
@@ -106,8 +112,11 @@ def test_many_steps_share_columns_and_none_of_the_longest_is_lost() -> None:
     device = replace(STEPS_OF_FIRST, step_count=1_000, list=steps)
     view = view_of(device)
 
-    assert len({block.x for block in step_chart(device).blocks}) <= MOST_COLUMNS
-    assert [block.y for block in step_chart(device).blocks].count("0") == 1
+    columns = step_chart(device, {}).columns
+    assert len(columns) <= MOST_COLUMNS
+    assert [column.label for column in columns if any(block.y == "0" for block in column.blocks)] == [
+        "step 778, 90.000 ms"
+    ]
     assert view.note.startswith("A column is the longest of 9 steps in a row: ")
     assert HEIGHT == 180
     table = step_table(device, {})
@@ -119,8 +128,10 @@ def test_many_steps_share_columns_and_none_of_the_longest_is_lost() -> None:
 
 
 def test_steps_lead_to_their_place_in_the_timeline() -> None:
-    rows = view_of(STEPS_OF_FIRST).tables[2].rows
+    view = view_of(STEPS_OF_FIRST)
+    rows = view.tables[2].rows
 
+    assert view.chart.columns[1].place == rows[1][0].place
     assert rows[1][0].place == Place("step", "gpu0", 2_100 * MS, 2_140 * MS)
     assert [[cell.text for cell in row] for row in rows[:2]] == [
         ["1", "step 0", "2.000000000s", "", "80.000 ms", "10.000 ms", "the data loader", "no, warm up"],

@@ -55,7 +55,8 @@ note: The window may include start-up
 not answered: Launches: no CUDA calls were recorded. Record calls: --trace=cuda.
 The longest gap: Thread 101 loaded data in next(loader) for 100.000 ms and launched nothing for
 25.000 ms; then cudaLaunchKernel started ncclDevKernel_AllReduce.
-Look next at 2.125000000s on gpu1 in Nsight Systems, and at the page.
+Look next at the gap that waited longest for the data loader: 125.000 ms from 2.125000000s on gpu1
+in Nsight Systems, and at the page.
 Written by nsysan 0.1.0.
 """
 

@@ -54,7 +54,9 @@ def details_of(run: Run) -> list[str]:
 def test_without_a_headline_one_gpu_s_shares_are_stated_then_its_times_and_why_that_is_no_verdict() -> None:
     verdict = state_verdict(run_of(ONE_GPU))
 
-    assert verdict.sentence == "The GPU computed for 70.0 % of the window; exposed communication took 15.0 %"
+    assert verdict.sentence == (
+        "The GPU computed for 70.0 % of the window; exposed communication, transfer or waiting, took 15.0 %"
+    )
     assert verdict.why == "This run holds no steps, so the window may include start-up."
     assert details_of(run_of(ONE_GPU)) == [
         "Compute kernels ran for 700.000 ms of 1.000 s.",
@@ -78,7 +80,7 @@ def test_graphs_that_left_no_record_make_bounds_of_the_figures() -> None:
     lossy = replace(idle, job=replace(idle.job, missing_records={"kernels": MissingRecords(1, 9)}))
 
     assert [state_verdict(run_of(result)).sentence for result in (unseen, mostly_idle, lossy)] == [
-        "The GPU computed for at least 70.0 % of the window; exposed communication took 15.0 %",
+        "The GPU computed for at least 70.0 % of the window; exposed communication, transfer or waiting, took 15.0 %",
         "The GPU computed for at least 10.0 % of the window; idle time took at most 90.0 %",
         "The GPU computed for at least 10.0 % of the window; idle time took at most 90.0 %",
     ]
@@ -129,6 +131,29 @@ def test_gpus_that_are_alike_are_said_to_be_without_repeating_the_mean() -> None
     assert details_of(run_of(alike)) == [
         "No GPU computed noticeably less.",
         "No GPU had noticeably more idle time.",
+    ]
+
+
+def test_a_gpu_that_the_others_may_wait_for_is_named_with_what_it_did_meanwhile() -> None:
+    waiting = PartTimes(600, 0, 0, 0, 350, 0, 50)
+    slow, late = PartTimes(950, 0, 0, 0, 10, 0, 40), PartTimes(600, 0, 0, 0, 10, 0, 390)
+    loader, little = IdleCauses.of_times({Cause.DATA_LOADING: 390}), IdleCauses.of_times({SYNC: 50})
+    compute = gpu_time((gpu("gpu0", waiting), gpu("gpu1", slow)))
+    data = gpu_time(
+        (
+            gpu("gpu0", waiting, causes=little),
+            gpu("gpu1", waiting, causes=little),
+            gpu("gpu2", late, causes=loader),
+        )
+    )
+    unlike = gpu_time((gpu("gpu0", waiting), gpu("gpu1", PartTimes(700, 0, 0, 0, 200, 0, 100))))
+
+    assert [details_of(run_of(result))[1] for result in (compute, data, unlike)] == [
+        "gpu0 had most exposed communication, 35.0 %, gpu1 least, 1.0 %: the others may have waited for it, while it "
+        "computed for 95.0 %.",
+        "gpu0 had most exposed communication, 35.0 %, gpu2 least, 1.0 %: the others may have waited for it, while it "
+        "waited for the data loader for 39.0 %.",
+        "gpu0 had most exposed communication, 35.0 %.",
     ]
 
 

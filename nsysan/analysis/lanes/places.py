@@ -1,4 +1,4 @@
-"""Where the longest run of a kernel is: a place that tables lead to, and that the timeline shows exactly."""
+"""Where the longest run of a kernel and the longest stretch of a part are: places to lead to, and to show exactly."""
 
 from __future__ import annotations
 
@@ -11,11 +11,17 @@ from nsysan.analysis.kernel_summary import KernelRow
 from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.job import Gpu, Job
 from nsysan.model.distinct import coded, distinct
+from nsysan.model.partition import Part
 from nsysan.model.tables import Int64Array
 from nsysan.model.text import text_hash
+from nsysan.timeline.coverage import part_edges
+from nsysan.timeline.occupancy import Occupancy
 
 PLACE_COUNT = 50
 """So many of the kernels with the most time have a place."""
+
+PLACED_PARTS = (Part.OPAQUE_GRAPH, Part.EXPOSED_COMMUNICATION, Part.EXPOSED_COPY)
+"""The parts in which something other than compute runs alone; idle time has gaps instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +32,35 @@ class KernelPlace:
     gpu: str
     start_ns: int
     duration_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartPlace:
+    """The longest unbroken stretch of a part on the GPUs shown; of equals the first."""
+
+    part: Part
+    gpu: str
+    start_ns: int
+    end_ns: int
+
+
+def longest_stretches(gpus: Sequence[Gpu]) -> tuple[PartPlace, ...]:
+    """The place of each of ``PLACED_PARTS`` that occurs, on the clock of its GPU."""
+    found = [place for gpu in gpus for place in _longest_of_parts(gpu.id, gpu.occupancy)]
+    of_parts = ([place for place in found if place.part is part] for part in PLACED_PARTS)
+    return tuple(max(places, key=lambda place: place.end_ns - place.start_ns) for places in of_parts if places)
+
+
+def _longest_of_parts(gpu_id: str, occupancy: Occupancy) -> Iterator[PartPlace]:
+    """The longest stretch of each part that a GPU has."""
+    edges_ns = part_edges(occupancy)
+    parts = occupancy.parts[np.searchsorted(occupancy.bounds_ns, edges_ns[:-1])]
+    lengths_ns = np.diff(edges_ns)
+    for part in PLACED_PARTS:
+        rows = np.flatnonzero(parts == list(Part).index(part))
+        if len(rows):
+            row = int(rows[np.argmax(lengths_ns[rows])])
+            yield PartPlace(part, gpu_id, int(edges_ns[row]), int(edges_ns[row + 1]))
 
 
 def longest_runs(job: Job, gpus: Sequence[Gpu], rows: Sequence[KernelRow]) -> tuple[KernelPlace, ...]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nsysan import __version__
 from nsysan.model.run import Run
 from nsysan.report.elements import Term
-from nsysan.report.environment import content_security_policy, inline_asset, page_environment
+from nsysan.report.environment import content_security_policy, inline_asset, page_environment, page_style
+from nsysan.report.fills import Paint, patterns
 from nsysan.report.prose import unbroken
 from nsysan.report.renderers import Renderer
 from nsysan.report.section import Layout, Section, Unanswered, sections
@@ -45,6 +47,7 @@ class PageView:
     policy: str
     style: Markup
     script: Markup
+    patterns: Mapping[str, Paint]
     sections: tuple[SectionFrame, ...]
     definitions: tuple[Term, ...]
     colophon: str
@@ -54,13 +57,14 @@ class PageView:
 def render_page(run: Run) -> str:
     """The run as one self-contained HTML document; the same run gives the same bytes."""
     frames = tuple(frame for section in sections() if (frame := _frame(section, run)) is not None)
-    style, script = inline_asset("css"), inline_asset("js")
+    style, script = page_style(), inline_asset("js")
     view = PageView(
         title=f"{subject_of(run)}: {state_verdict(run).sentence} | nsysan",
         generator=f"nsysan {__version__}",
         policy=content_security_policy(style, script),
         style=style,
         script=script,
+        patterns=patterns(),
         sections=frames,
         definitions=_definitions(frames),
         colophon=f"nsysan {run.nsysan_version}, run.json schema {run.schema_version}, made {run.created_utc} (UTC)",

@@ -16,6 +16,7 @@ from nsysan.model.run import Run
 from nsysan.model.text import visible_text
 from nsysan.model.units import counted, format_count, format_duration, format_fraction, format_timestamp
 from nsysan.report.columns import aligned, cut
+from nsysan.report.look_next import leads, look_next
 from nsysan.report.partition import part_share, worst_gpus
 from nsysan.report.prose import NO_BREAK_SPACE, ended, fraction_or, paired, plain, spelled, unbroken
 from nsysan.report.renderers import Renderer
@@ -174,14 +175,18 @@ def _skipped_text(skipped: Skipped) -> str:
 
 
 def _next_lines(run: Run) -> list[str]:
-    idle_gaps = run.results.get(IdleGaps)
-    if isinstance(idle_gaps, Skipped) or not idle_gaps.gaps:
+    """Where to look next, and where that is a gap, its story first."""
+    sentence = look_next(run, f" in {viewer_of(run)}, and at the page.")
+    return [*_story_lines(run), *([] if sentence is None else _wrapped(plain(sentence)))]
+
+
+def _story_lines(run: Run) -> list[str]:
+    first, idle_gaps = next(iter(leads(run)), None), run.results.get(IdleGaps)
+    if first is None or first.place.kind != "gap" or isinstance(idle_gaps, Skipped):
         return []
-    longest = idle_gaps.gaps[0]
-    place = f"{format_timestamp(longest.start_ns)} on {longest.gpu}"
-    look = f"Look next at {place} in {viewer_of(run)}, and at the page."
-    told = [] if longest.story is None else _wrapped(f"The longest gap: {longest.story.sentence}")
-    return [*told, look]
+    begin = (first.place.gpu, first.place.start_ns)
+    story = next(gap.story for gap in idle_gaps.gaps if (gap.gpu, gap.start_ns) == begin)
+    return [] if story is None else _wrapped(f"The {first.label.lower()}: {story.sentence}")
 
 
 def _bounded(entries: Sequence[str], noun: str) -> list[str]:

@@ -12,7 +12,14 @@ from nsysan.report.elements import ColumnChart, Table, Tick
 from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
 from nsysan.report.step_chart import group_size, step_axis, step_chart
 from nsysan.report.step_tables import device_table, mean_step_table, step_table
-from nsysan.report.steps import distribution, exclusion_sentences, slowest_device, step_places, trend
+from nsysan.report.steps import (
+    distribution,
+    exclusion_sentences,
+    open_sentence,
+    slowest_device,
+    step_places,
+    trend,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +40,12 @@ def _build(run: Run) -> StepsView | Unanswered:
     table = found.steps
     device = slowest_device(table)
     mean = mean_step_table(table.devices)
-    steps = step_table(device, step_places(run, device))
+    places = step_places(run, device)
+    steps = step_table(device, places)
     return StepsView(
         heading=_heading(device),
         context=_context(table, device),
-        chart=step_chart(device),
+        chart=step_chart(device, places),
         ticks=step_axis(device),
         note=_note(device),
         sentences=_sentences(table, device),
@@ -71,7 +79,7 @@ def _note(device: StepsOfDevice) -> str:
     first = "" if len(device.list) == device.step_count else f", the first {format_count(len(device.list))} of them"
     return (
         f"{column}{first}: work by part from the line up, then idle time by cause. The dashed line is the median. "
-        "Steps that do not count are pale."
+        "Steps that do not count are pale. A column leads to its step in the timeline."
     )
 
 
@@ -81,8 +89,8 @@ def _sentences(table: StepTable, device: StepsOfDevice) -> tuple[str, ...]:
     if device.median_ns is not None and device.p90_ns is not None:
         spread = f"Of {counted(device.count, 'steady step')} 90 % take at most {format_duration(device.p90_ns)}."
         sentences.insert(0, spread)
-    change = trend(device)
-    return (*sentences, *(() if change is None else (change,)))
+    further = (trend(device), open_sentence(table.devices))
+    return (*sentences, *(sentence for sentence in further if sentence is not None))
 
 
 SECTION = Section("steps", 22, "Steps", "How long a step takes", _build, Layout.WIDE)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
+import numpy as np
 
 from nsysan.analysis.gpu_time import GpuTime
+from nsysan.analysis.steps import Step
 from nsysan.analysis.timeline import Stretch, Timeline, TimelineLanes
 from nsysan.model.idle import Cause
+from nsysan.model.packing import pack
 from nsysan.model.partition import Part
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
@@ -17,9 +20,12 @@ from nsysan.model.units import counted, format_count, format_duration, format_fr
 from nsysan.report import cells
 from nsysan.report.causes import cause_fill, cause_term, explained_gpus, present_causes
 from nsysan.report.elements import Cell, Column, Table, Term
+from nsysan.report.fills import PAINTS
+from nsysan.report.look_next import Lead, leads
 from nsysan.report.partition import COMPUTE_PARTS, part_term
 from nsysan.report.prose import paired, spelled
 from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
+from nsysan.report.steps import steps_by_gpu
 from nsysan.report.terms import TERMS
 
 EVEN_FRAC = 0.05
@@ -40,13 +46,14 @@ class Key:
 class TimelineView(View):
     """The picture's ``data`` as JSON, what it shows in words, and its table. ``left_out`` says what is not drawn.
 
-    ``causes`` are what idle time is divided into, where that is known.
+    ``causes`` are what idle time is divided into, where that is known, ``leads`` the places that buttons lead to.
     """
 
     data: str
     spoken: str
     keys: tuple[Key, ...]
     causes: tuple[Key, ...]
+    leads: tuple[Lead, ...]
     left_out: tuple[str, ...]
     table: Table
 
@@ -56,20 +63,44 @@ def _build(run: Run) -> TimelineView | Unanswered:
     if isinstance(result, Skipped):
         return unanswered(result, "what the GPUs did when")
     timeline = result.timeline
-    # what tables show needs not travel in the picture as well
-    drawn = replace(timeline, stretches=(), kernel_places=())
     heading = _heading(run, timeline)
     return TimelineView(
-        data=msgspec.json.encode({**msgspec.to_builtins(drawn), "fills": _fills(timeline)}).decode(),
+        data=_data(run, timeline),
         spoken=f"Timeline of {counted(len(timeline.lanes), 'GPU')}. {heading}. The table below tells the same.",
         keys=tuple(Key(part.value, part.value, part_term(part), spelled(part)) for part in Part),
         causes=_cause_keys(run),
+        leads=tuple(lead for lead in leads(run) if lead.place.gpu in {lane.id for lane in timeline.lanes}),
         left_out=tuple(_left_out(timeline)),
         table=_table(timeline),
         heading=heading,
         context="Work stands on a line and idle hangs below it, by what the GPU waited for. Where a pixel holds many "
         "kernels, the height of each colour is its share.",
     )
+
+
+def _data(run: Run, timeline: TimelineLanes) -> str:
+    """What the script draws: the lanes with the steps of each GPU, and how columns are filled.
+
+    What tables show needs not travel in the picture as well, and the lane of all GPUs is the sum of theirs.
+    """
+    is_whole = len(timeline.lanes) == timeline.gpu_count
+    all_gpus = None if is_whole else timeline.all_gpus
+    drawn = msgspec.to_builtins(replace(timeline, all_gpus=all_gpus, stretches=(), kernel_places=(), part_places=()))
+    steps = steps_by_gpu(run)
+    for lane in drawn["lanes"]:
+        lane["steps"] = _packed_steps(steps[lane["id"]].list) if lane["id"] in steps else None
+    fills = _fills(timeline)
+    paints = {fill: PAINTS[fill] for fill in fills if fill is not None}
+    return msgspec.json.encode({**drawn, "fills": fills, "paints": paints}).decode()
+
+
+def _packed_steps(steps: Sequence[Step]) -> dict[str, object] | None:
+    """When the first step begins; packed, of each the time since the begin before, and how long it lasts."""
+    if not steps:
+        return None
+    starts_ns = np.array([step.start_ns for step in steps])
+    numbers = np.column_stack((np.diff(starts_ns, prepend=starts_ns[0]), [step.duration_ns for step in steps]))
+    return {"start_ns": steps[0].start_ns, "steps": pack(numbers.ravel())}
 
 
 def _fills(timeline: TimelineLanes) -> list[str | None]:
@@ -124,7 +155,8 @@ def _left_out(timeline: TimelineLanes) -> Iterator[str]:
     if count < timeline.gpu_count:
         yield (
             f"{count} of {format_count(timeline.gpu_count)} GPUs have a lane: those of the longest gaps, those that "
-            "compute least, the one that computes most and the one in the middle. The first lane is all of them."
+            "compute least, the one that computes most and the one in the middle. The first lane is all of them, "
+            "approximate within its even pieces."
         )
     threads = [thread for lane in timeline.lanes for thread in lane.threads if thread.omitted_count]
     if threads:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nsysan.model.run import Run
+from nsysan.report.look_next import look_next
 from nsysan.report.prose import Sentence
 from nsysan.report.section import Layout, Section, View
 from nsysan.report.steady_waits import state_wait
@@ -23,7 +24,7 @@ class VerdictView(View):
 
 def _build(run: Run) -> VerdictView:
     verdict = state_verdict(run)
-    details = (*verdict.details, *filter(None, (state_step(run), state_wait(run))))
+    details = (*verdict.details, *filter(None, (state_step(run), state_wait(run), look_next(run))))
     return VerdictView(subject_of(run), facts_of(run), verdict.why, details, heading=verdict.sentence)
 
 

@@ -1,4 +1,5 @@
-// A term shows its definition on hover and on focus; the title attribute does so without this script, on hover only.
+// A term shows its definition on hover and on focus, and a column of a chart what it is; the title attribute of a term
+// does so without this script, on hover only.
 {
   const tip = document.getElementById("tip");
   const margin = 8;
@@ -26,8 +27,8 @@
     place();
   };
 
-  for (const term of document.querySelectorAll(".term")) {
-    term.dataset.tip = term.title;
+  for (const term of document.querySelectorAll(".term, .columns .place")) {
+    term.dataset.tip = term.getAttribute("title") ?? term.getAttribute("aria-label");
     term.removeAttribute("title");
     for (const event of ["mouseenter", "focus"]) term.addEventListener(event, () => show(term));
     // the first tap shows, the next one leads there

@@ -32,33 +32,74 @@ function placeBefore(values, sought) {
 
 // Pieces one after the other. Before each edge the sums of the columns are known, so that any stretch is a difference.
 class TimelineLane {
-  constructor(lane, columnCount, shift) {
-    const numbers = unpackNumbers(lane.pieces);
-    const count = lane.piece_count;
-    this.mixedLength = lane.mixed_ns;
-    this.gpuCount = lane.gpu_count;
-    this.edges = new Float64Array(count + 1);
+  constructor(edges, columnCount, gpuCount, mixedLength) {
+    Object.assign(this, { edges, gpuCount, mixedLength });
     // most columns of a lane are empty: they share one
-    const nothing = new Float64Array(count + 1);
-    this.sums = Array.from({ length: columnCount }, () => nothing);
-    this.mixed = new Uint32Array(count + 1);
-    this.edges[0] = lane.start_ns + shift;
+    this.nothing = new Float64Array(edges.length);
+    this.sums = Array.from({ length: columnCount }, () => this.nothing);
+    this.mixed = new Uint32Array(edges.length);
+  }
+
+  // The sums of a column that is about to have some.
+  filled(column) {
+    if (this.sums[column] === this.nothing) this.sums[column] = new Float64Array(this.edges.length);
+    return this.sums[column];
+  }
+
+  static unpacked(packed, columnCount, shift) {
+    const numbers = unpackNumbers(packed.pieces);
+    const count = packed.piece_count;
+    const lane = new TimelineLane(new Float64Array(count + 1), columnCount, packed.gpu_count, packed.mixed_ns);
+    const { edges, mixed } = lane;
+    edges[0] = packed.start_ns + shift;
     for (let piece = 0, at = 0; piece < count; piece += 1) {
       const length = numbers[at];
       const mask = numbers[at + 1];
       at += 2;
-      this.edges[piece + 1] = this.edges[piece] + length;
-      let rest = length * lane.gpu_count;
+      edges[piece + 1] = edges[piece] + length;
+      let rest = length * packed.gpu_count;
       const last = 31 - Math.clz32(mask);
       for (let column = 0; column < columnCount; column += 1) {
         const present = (mask >> column) & 1;
         const share = !present ? 0 : column === last ? rest : numbers[at];
         if (present && column !== last) at += 1;
         rest -= share;
-        if (present && this.sums[column] === nothing) this.sums[column] = new Float64Array(count + 1);
-        if (this.sums[column] !== nothing) this.sums[column][piece + 1] = this.sums[column][piece] + share;
+        const sums = present ? lane.filled(column) : lane.sums[column];
+        if (sums !== lane.nothing) sums[piece + 1] = sums[piece] + share;
       }
-      this.mixed[piece + 1] = this.mixed[piece] + (mask & (mask - 1) ? 1 : 0);
+      mixed[piece + 1] = mixed[piece] + (mask & (mask - 1) ? 1 : 0);
+    }
+    return lane;
+  }
+
+  // Several lanes as one: its pieces end wherever one of theirs does, so that it is as exact as they are.
+  static summed(lanes, columnCount) {
+    const ends = lanes.map(({ edges }) => edges);
+    const all = new Float64Array(ends.reduce((sum, { length }) => sum + length, 0));
+    ends.reduce((at, edges) => (all.set(edges, at), at + edges.length), 0);
+    const edges = all.sort().filter((edge, place) => !place || edge !== all[place - 1]);
+    const longest = Math.max(...lanes.map(({ mixedLength }) => mixedLength));
+    const whole = new TimelineLane(edges, columnCount, lanes.length, longest);
+    const isMixed = new Uint8Array(edges.length);
+    for (const lane of lanes) whole.add(lane, isMixed);
+    for (let place = 1; place < edges.length; place += 1) whole.mixed[place] = whole.mixed[place - 1] + isMixed[place];
+    return whole;
+  }
+
+  // Adds the sums of a lane, and marks the pieces that lie in one of its mixed ones.
+  add(lane, isMixed) {
+    const columns = [...lane.sums.keys()].filter((column) => lane.sums[column] !== lane.nothing);
+    const into = columns.map((column) => this.filled(column));
+    for (let place = 0, piece = 0; place < this.edges.length; place += 1) {
+      const time = this.edges[place];
+      while (piece < lane.edges.length - 2 && lane.edges[piece + 1] < time) piece += 1;
+      const [from, to] = [lane.edges[piece], lane.edges[piece + 1]];
+      const inside = Math.min(Math.max((time - from) / (to - from), 0), 1);
+      for (let at = 0; at < columns.length; at += 1) {
+        const sums = lane.sums[columns[at]];
+        into[at][place] += sums[piece] + inside * (sums[piece + 1] - sums[piece]);
+      }
+      if (from < time && time <= to && lane.mixed[piece + 1] > lane.mixed[piece]) isMixed[place] = 1;
     }
   }
 
@@ -94,14 +135,14 @@ class TimelineLane {
 
   // Whether some piece of a stretch holds several columns, so that their order in it is not known.
   isMixed(start, end) {
+    if (start >= end) return false;
     return this.mixed[this.pieceAt(end) + 1] > this.mixed[this.pieceAt(start)];
   }
 }
 
 // Things with a name, a begin and an end, in order of begin.
 class TimelineItems {
-  constructor(origin) {
-    this.origin = origin;
+  constructor() {
     this.starts = [];
     this.ends = [];
     this.names = [];
@@ -116,12 +157,24 @@ class TimelineItems {
   }
 
   static activities(stream, kinds, shift) {
-    const items = new TimelineItems(0);
+    const items = new TimelineItems();
     const numbers = unpackNumbers(stream.activities);
     let start = shift;
     for (let at = 0; at < numbers.length; at += 3) {
       start += numbers[at];
       items.add(start, numbers[at + 1], Math.floor(numbers[at + 2] / kinds.length), kinds[numbers[at + 2] % kinds.length]);
+    }
+    return items;
+  }
+
+  // Steps by their number.
+  static steps(packed, shift) {
+    const items = new TimelineItems();
+    const numbers = unpackNumbers(packed.steps);
+    let start = packed.start_ns + shift;
+    for (let at = 0; at < numbers.length; at += 2) {
+      start += numbers[at];
+      items.add(start, numbers[at + 1], `step ${at / 2 + 1}`, "range");
     }
     return items;
   }
@@ -134,7 +187,7 @@ class TimelineItems {
     for (let at = 0; at < numbers.length; at += 4) {
       start += numbers[at];
       const depth = numbers[at + 3];
-      while (rows.length <= depth) rows.push(new TimelineItems(origin));
+      while (rows.length <= depth) rows.push(new TimelineItems());
       rows[depth].add(start, numbers[at + 1], numbers[at + 2], "range");
     }
     return rows;

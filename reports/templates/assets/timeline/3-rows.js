@@ -1,57 +1,80 @@
 // Rows of the timeline: each draws itself into a strip of pixels and says what is at a moment.
 
+// How stripes run over pixels; as the patterns of the page's other charts do.
+const timelineShapes = {
+  rising: (x, y) => (x + y) % 6 < 2,
+  falling: (x, y) => (x - y + 6000) % 6 < 2,
+  wide: (x, y) => (x + y) % 8 < 3,
+  upright: (x) => x % 5 < 2,
+  level: (_, y) => y % 5 < 2,
+  dotted: (x, y) => x % 5 < 2 && y % 5 < 2,
+  crossed: (x, y) => x % 5 < 2 || y % 5 < 2,
+};
+
 // The colours of the page's theme, by the name of a fill: as text for shapes, as numbers for single pixels.
 class TimelineColours {
-  constructor(element) {
+  constructor(element, paints) {
     const probe = document.createElement("i");
     element.append(probe);
     const resolve = (name) => {
       probe.style.color = `var(--${name})`;
       return getComputedStyle(probe).color;
     };
-    const names = ["page", "ink", "ink-2", "ink-3", "hairline", "outline", "hover", "compute-only", "overlapped"];
-    names.push("exposed-communication", "exposed-copy", "opaque-graph", "idle", "data", "memory", "scheduling");
-    names.push("synchronising", "profiler", "latency", "device-wait");
-    this.text = Object.fromEntries(names.map((name) => [name, resolve(name)]));
-    this.pixel = Object.fromEntries(names.map((name) => [name, TimelineColours.pixelOf(this.text[name])]));
+    const own = ["page", "ink", "ink-2", "ink-3", "hairline", "outline"];
+    const names = new Set([...own, ...Object.values(paints).flatMap(({ colour, second }) => [colour, second ?? colour])]);
+    this.text = Object.fromEntries([...names].map((name) => [name, resolve(name)]));
+    this.paints = new Map(Object.entries({ ...paints, outline: { colour: "outline", second: null } }));
+    this.lit = null;
+    this.pixels = new Map();
     probe.remove();
-    this.pairs = new Map();
   }
 
-  static pixelOf(color) {
+  // Transparent where another part or cause is lit.
+  static pixelOf(color, alpha) {
     const [red, green, blue] = color.match(/[\d.]+/g).map(Number);
-    return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+    return ((alpha << 24) | (blue << 16) | (green << 8) | red) >>> 0;
   }
 
-  // Colours one pixel of a column from a row up to another; some fills are hatched.
-  paint(pixels, width, fill, x, from, to) {
-    const [solid, second] = this.pair(fill);
-    const slope = fill === "opaque_graph" ? -1 : 1;
-    const [period, stripe] = fill === "fused" ? [8, 3] : [6, 2];
+  light(fills) {
+    this.lit = fills;
+    this.pixels.clear();
+  }
+
+  isDim(fill) {
+    return this.lit !== null && !this.lit.has(fill);
+  }
+
+  // Colours one pixel of a column from a row up to another; some fills are striped.
+  paint(pixels, width, fill, x, from, to, ratio) {
+    const { solid, striped, shape } = this.pixelsOf(fill);
+    if (!shape) {
+      for (let row = from; row > to; row -= 1) pixels[(row - 1) * width + x] = solid;
+      return;
+    }
+    const across = Math.floor(x / ratio);
     for (let row = from; row > to; row -= 1) {
-      const striped = second !== null && (x + slope * row + 4096) % period < stripe;
-      pixels[(row - 1) * width + x] = striped ? second : solid;
+      pixels[(row - 1) * width + x] = shape(across, Math.floor(row / ratio)) ? striped : solid;
     }
   }
 
-  pair(fill) {
-    let found = this.pairs.get(fill);
+  pixelsOf(fill) {
+    let found = this.pixels.get(fill);
     if (!found) {
-      const hatches = {
-        fused: ["compute-only", "exposed-communication"],
-        opaque_graph: ["opaque-graph", "page"],
-        host_other: ["scheduling", "page"],
-      };
-      const hatch = hatches[fill];
-      found = hatch ? hatch.map((name) => this.pixel[name]) : [this.pixel[fill.replaceAll("_", "-")], null];
-      this.pairs.set(fill, found);
+      const { colour, second, shape } = this.paints.get(fill);
+      const alpha = this.isDim(fill) ? 48 : 255;
+      const pixel = (name) => TimelineColours.pixelOf(this.text[name], alpha);
+      found = { solid: pixel(colour), striped: pixel(second ?? colour), shape: timelineShapes[shape] };
+      this.pixels.set(fill, found);
     }
     return found;
   }
 
   fill(fill) {
-    const solid = { fused: "compute-only", range: "hairline" }[fill] ?? fill.replaceAll("_", "-");
-    return this.text[solid];
+    return this.text[fill === "range" ? "hairline" : this.paints.get(fill).colour];
+  }
+
+  isStriped(fill) {
+    return Boolean(this.paints.get(fill)?.shape);
   }
 
   // Ink or page, whichever stands out more from a fill.
@@ -102,7 +125,7 @@ class TimelineLaneRow {
         if (next[column] === last[column]) continue;
         height += ((next[column] - last[column]) / full) * work;
         const top = work - Math.round(height);
-        colours.paint(pixels, width, fills[column], x, row, top);
+        colours.paint(pixels, width, fills[column], x, row, top, ratio);
         row = top;
       }
       if (below && whole > 0) {
@@ -120,8 +143,8 @@ class TimelineLaneRow {
       if (next[column] === last[column]) continue;
       height += ((next[column] - last[column]) / full) * below;
       const bottom = work + Math.round(height);
-      colours.paint(pixels, width, this.fills[column], x, bottom, row);
-      if (this.fills[column] === "idle") colours.paint(pixels, width, "outline", x, bottom, Math.max(bottom - Math.ceil(ratio), row));
+      colours.paint(pixels, width, this.fills[column], x, bottom, row, ratio);
+      if (this.fills[column] === "idle") colours.paint(pixels, width, "outline", x, bottom, Math.max(bottom - Math.ceil(ratio), row), ratio);
       row = bottom;
     }
   }
@@ -142,15 +165,20 @@ class TimelineLaneRow {
 }
 
 TimelineItems.prototype.describe = function describe(place, names) {
-  const number = this.names[place];
-  const title = number ? names[number - 1] : "a name there was no room for";
+  const title = this.nameOf(place, names) ?? "a name there was no room for";
   return { title, start: this.starts[place], end: this.ends[place], note: null };
 };
 
-// A row of named things alone: ranges of one depth.
+// The name of an item, which stands in the table of names unless it brings its own; null where there was no room.
+TimelineItems.prototype.nameOf = function nameOf(place, names) {
+  const name = this.names[place];
+  return typeof name === "string" ? name : name ? names[name - 1] : null;
+};
+
+// A row of named things alone: steps, or ranges of one depth. A click on a thing of a row that selects selects it.
 class TimelineItemRow {
-  constructor({ label, items, height, gap }) {
-    Object.assign(this, { label, items, height: height + gap, itemHeight: height });
+  constructor({ label, items, height, gap, selects = false }) {
+    Object.assign(this, { label, items, selects, height: height + gap, itemHeight: height });
     this.lane = null;
   }
 

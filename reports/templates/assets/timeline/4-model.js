@@ -5,37 +5,46 @@ class TimelineModel {
     const idleColumns = fills.map((_, column) => column).filter((column) => fills[column] && column >= data.columns.indexOf("idle"));
     const words = (column) => column.replaceAll("_", " ");
     const size = data.lanes.length > 8 ? { workHeight: 15, idleHeight: 6, gap: 4 } : { workHeight: 20, idleHeight: 7, gap: 6 };
-    const laneRow = (label, lane, shift, choice) =>
-      new TimelineLaneRow({
-        ...size,
-        label,
-        lane: new TimelineLane(lane, fills.length, shift),
-        fills,
-        idleColumns,
-        titles: data.columns.map(words),
-        choice,
-      });
+    const titles = data.columns.map(words);
+    const laneRow = (label, lane, choice) => new TimelineLaneRow({ ...size, label, lane, fills, idleColumns, titles, choice });
     this.fills = fills;
     this.columns = data.columns;
     this.idleColumns = idleColumns;
     this.names = data.names;
     this.start = data.start_ns;
     this.end = data.end_ns;
-    const all = data.all_gpus ? [{ id: null, shift: 0, exact: [], threads: [], streams: [], lane: data.all_gpus }] : [];
-    const gpus = data.lanes.map((gpu) => ({ ...gpu, shift: gpu.shift_ns }));
-    this.choices = [...all, ...gpus].map((gpu, choice) => ({
+    this.paints = data.paints;
+    this.gpuCount = data.gpu_count;
+    const unpacked = data.lanes.map((gpu) => TimelineLane.unpacked(gpu.lane, fills.length, gpu.shift_ns));
+    const first = data.gpu_count > 1 ? 1 : 0;
+    this.choices = data.lanes.map((gpu, place) => ({
       id: gpu.id,
-      label: gpu.id ?? `all ${data.gpu_count.toLocaleString("en-US")}`,
-      shift: gpu.shift,
-      exact: gpu.exact.map(([start, end]) => [start + gpu.shift, end + gpu.shift]),
-      row: laneRow(gpu.id ?? "all GPUs", gpu.lane, gpu.shift, choice),
+      label: gpu.id,
+      shift: gpu.shift_ns,
+      exact: gpu.exact.map(([start, end]) => [start + gpu.shift_ns, end + gpu.shift_ns]),
+      row: laneRow(gpu.id, unpacked[place], place + first),
+      steps: gpu.steps ? [TimelineModel.stepRow(gpu)] : [],
       threads: gpu.threads.flatMap((thread) => TimelineModel.threadRows(thread, gpu)),
       streams: gpu.streams.map((stream) => TimelineModel.streamRow(stream, gpu, fills)),
     }));
+    if (first) this.choices.unshift(this.allGpus(data, unpacked, laneRow));
+  }
+
+  // The lane of all GPUs: the sum of theirs where each has one, else as the page holds it.
+  allGpus(data, unpacked, laneRow) {
+    const columnCount = this.fills.length;
+    const lane = data.all_gpus ? TimelineLane.unpacked(data.all_gpus, columnCount, 0) : TimelineLane.summed(unpacked, columnCount);
+    const label = `summed over all ${data.gpu_count.toLocaleString("en-US")} GPUs`;
+    const row = laneRow(data.all_gpus ? "all, approx." : "all GPUs", lane, 0);
+    return { id: null, label, shift: 0, exact: [], row, steps: [], threads: [], streams: [], isSum: !data.all_gpus };
+  }
+
+  static stepRow(gpu) {
+    return new TimelineItemRow({ label: "steps", items: TimelineItems.steps(gpu.steps, gpu.shift_ns), height: 15, gap: 6, selects: true });
   }
 
   static threadRows(thread, gpu) {
-    const rows = TimelineItems.ranges(thread, gpu.lane.start_ns + gpu.shift);
+    const rows = TimelineItems.ranges(thread, gpu.lane.start_ns + gpu.shift_ns);
     return rows.map((items, depth) => {
       const label = depth ? "" : `thread ${thread.tid}`;
       return new TimelineItemRow({ label, items, height: 15, gap: depth === rows.length - 1 ? 8 : 2 });
@@ -50,7 +59,7 @@ class TimelineModel {
     const number = stream.stream_id ?? "not recorded";
     const row = new TimelineLaneRow({
       label: pids.size > 1 ? `${stream.pid ?? "?"}/${number}` : `stream ${number}`,
-      lane: new TimelineLane(stream.lane, fills.length, gpu.shift),
+      lane: TimelineLane.unpacked(stream.lane, fills.length, gpu.shift_ns),
       fills,
       idleColumns: [],
       titles,
@@ -59,13 +68,14 @@ class TimelineModel {
       gap: 3,
       choice: null,
     });
-    row.items = TimelineItems.activities(stream, kinds, gpu.shift);
+    row.items = TimelineItems.activities(stream, kinds, gpu.shift_ns);
     return row;
   }
 
   // Whether every piece and activity of a stretch is shown by itself.
   isExact(choice, start, end) {
-    const { row, exact } = this.choices[choice];
+    const { row, exact, isSum } = this.choices[choice];
+    if (isSum) return this.choices.every(({ id }, each) => id === null || this.isExact(each, start, end));
     if (exact.some(([from, to]) => from <= start && end <= to)) return true;
     return !row.lane.isMixed(Math.max(start, row.lane.start), Math.min(end, row.lane.end));
   }

@@ -11,7 +11,7 @@ class TimelinePicture {
   }
 
   readTheme() {
-    this.colours = new TimelineColours(this.figure);
+    this.colours = new TimelineColours(this.figure, this.model.paints);
     this.font = `12px ${getComputedStyle(this.figure).fontFamily}`;
   }
 
@@ -19,7 +19,7 @@ class TimelinePicture {
   measure() {
     const height = (rows) => rows.reduce((sum, row) => sum + row.height, 0);
     const { choices } = this.model;
-    this.threadsHeight = Math.max(...choices.map(({ threads }) => height(threads)));
+    this.threadsHeight = Math.max(...choices.map(({ threads, steps }) => height(steps) + height(threads)));
     const streamsHeight = Math.max(...choices.map(({ streams }) => height(streams)));
     this.ratio = window.devicePixelRatio || 1;
     this.width = this.figure.clientWidth;
@@ -44,6 +44,7 @@ class TimelinePicture {
         y += row.height;
       }
     };
+    place(choices[choice].steps);
     place(choices[choice].threads);
     y = this.rulerHeight + this.threadsHeight;
     place(choices.map(({ row }) => row));
@@ -93,7 +94,7 @@ class TimelinePicture {
       const left = Math.max(this.x(row.items.starts[place], view), this.margin);
       const right = Math.min(this.x(row.items.ends[place], view), this.width);
       if (right - left < smallest || right <= drawnTo) continue;
-      this.drawBox(context, { left, right, y, height }, row.items.names[place], row.items.kinds[place]);
+      this.drawBox(context, { left, right, y, height }, row.items.nameOf(place, this.model.names), row.items.kinds[place]);
       drawnTo = Math.max(right, left + 1 / this.ratio);
     }
   }
@@ -102,7 +103,9 @@ class TimelinePicture {
     const width = Math.max(right - left - (right - left > 3 ? 1 : 0), 1 / this.ratio);
     context.fillStyle = this.colours.fill(kind);
     // hatched kinds keep the hatch of the lane below
-    if (kind !== "fused" && kind !== "opaque_graph") context.fillRect(left, y, width, height);
+    context.globalAlpha = kind !== "range" && this.colours.isDim(kind) ? 0.2 : 1;
+    if (!this.colours.isStriped(kind)) context.fillRect(left, y, width, height);
+    context.globalAlpha = 1;
     context.fillStyle = this.colours.text[kind === "range" ? "outline" : "page"];
     if (width > 2) context.fillRect(kind === "range" ? left : left + width, y, 1, height);
     if (width > 44 && name) {
@@ -112,7 +115,7 @@ class TimelinePicture {
       context.clip();
       context.fillStyle = this.colours.ink(kind);
       // no character is narrower than 3 px, and shaping a long name takes time
-      context.fillText(this.model.names[name - 1].slice(0, width / 3), left + 5, y + height / 2 + 1);
+      context.fillText(name.slice(0, width / 3), left + 5, y + height / 2 + 1);
       context.restore();
     }
   }
@@ -158,7 +161,8 @@ class TimelinePicture {
     const whole = { start: this.model.start, end: this.model.end };
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, this.width, 22);
-    const key = [choice, this.plot, this.ratio, this.colours.text.page].join();
+    const lit = this.colours.lit ? [...this.colours.lit].join(" ") : "";
+    const key = [choice, this.plot, this.ratio, this.colours.text.page, lit].join();
     if (this.stripKey !== key) {
       this.stripKey = key;
       this.stripImage = new ImageData(Math.round(this.plot * this.ratio), Math.round(16 * this.ratio));

@@ -23,13 +23,17 @@ class TimelineView {
     for (const listener of this.listeners) listener();
   }
 
-  // The view becomes this stretch, cut to the window and no shorter than what a pixel can tell apart.
-  show(start, end) {
+  // A stretch cut to the window, and no shorter than what a pixel can tell apart.
+  cut(start, end) {
     const { model } = this;
     const whole = model.end - model.start;
     const length = Math.min(Math.max(end - start, Math.min(100, whole)), whole);
     const from = Math.min(Math.max((start + end - length) / 2, model.start), model.end - length);
-    this.view = { start: from, end: from + length };
+    return { start: from, end: from + length };
+  }
+
+  show(start, end) {
+    this.view = this.cut(start, end);
     this.changed();
   }
 
@@ -51,10 +55,17 @@ class TimelineView {
     this.moving = requestAnimationFrame(step);
   }
 
-  // Around a stretch, with as much again on either side.
+  // Around a stretch, with as much again on either side; what will be in view then.
   moveAround(start, end) {
     const length = Math.max(end - start, 50);
     this.moveTo(start - length, end + length);
+    return this.cut(start - length, end + length);
+  }
+
+  // A part or cause is lit by its name: the other fills are pale; null lights all.
+  light(fills) {
+    this.picture.colours.light(fills && new Set(fills));
+    this.changed();
   }
 
   zoom(factor, around = (this.view.start + this.view.end) / 2) {

@@ -1,8 +1,8 @@
 // How the timeline is moved: mouse, wheel, touch and keyboard. The page keeps its own scrolling.
 class TimelineHands {
-  constructor(view, strip, tip) {
+  constructor(view, strip, tip, leads) {
     const { canvas } = view.picture;
-    Object.assign(this, { view, canvas, strip, tip });
+    Object.assign(this, { view, canvas, strip, tip, leads });
     this.pointers = new Map();
     this.drag = null;
     canvas.addEventListener("pointerdown", (event) => this.press(event));
@@ -78,6 +78,7 @@ class TimelineHands {
     if (this.drag && !this.drag.moved && event.type === "pointerup") {
       const { row, thing } = this.view.at(x, y);
       if (row && row.choice !== null && row.choice !== undefined) this.view.choose(row.choice);
+      if (row?.selects && thing) this.view.select(thing.start, thing.end);
       this.tip.show(x, y, thing);
     }
     this.pointers.delete(event.pointerId);
@@ -134,38 +135,51 @@ class TimelineHands {
       0: () => view.whole(),
       Enter: () => view.selection && view.moveTo(view.selection.start, view.selection.end),
       Escape: () => view.clear(),
-      "[": () => this.step(-1, this.gapsOfChoice()),
-      "]": () => this.step(1, this.gapsOfChoice()),
-      ",": () => this.step(-1, this.activitiesOfChoice()),
-      ".": () => this.step(1, this.activitiesOfChoice()),
+      "[": () => this.step(-1, this.gapsOfChoice(), "gap in the table"),
+      "]": () => this.step(1, this.gapsOfChoice(), "gap in the table"),
+      ",": () => this.step(-1, this.activitiesOfChoice(), "kernel shown by itself"),
+      ".": () => this.step(1, this.activitiesOfChoice(), "kernel shown by itself"),
+      ...Object.fromEntries(this.leads.map((lead, place) => [String(place + 1), lead])),
     };
   }
 
-  // The gaps the page lists for the GPU chosen, as stretches of the axis.
+  // The GPUs whose things the keys walk: the one chosen, or all of them.
+  get walked() {
+    const { model, current } = this.view;
+    return current.id === null ? model.choices.filter(({ id }) => id !== null) : [current];
+  }
+
+  // The gaps the page lists, as stretches of the axis.
   gapsOfChoice() {
-    const { id, shift } = this.view.current;
-    return timelinePlaces("gap")
-      .filter(({ gpu }) => id === null || gpu === id)
-      .map(({ start, end }) => [start + shift, end + shift, null]);
+    const places = timelinePlaces("gap");
+    return this.walked.flatMap((gpu) =>
+      places.filter((place) => place.gpu === gpu.id).map(({ start, end }) => ({ gpu, start: start + gpu.shift, end: end + gpu.shift })),
+    );
   }
 
   activitiesOfChoice() {
-    return this.view.current.streams
-      .flatMap(({ items }) => items.starts.map((start, place) => [start, items.ends[place], [items, place]]))
-      .sort((one, other) => one[0] - other[0]);
+    return this.walked.flatMap((gpu) =>
+      gpu.streams.flatMap((row) => row.items.starts.map((start, place) => ({ gpu, start, end: row.items.ends[place], row, place }))),
+    );
   }
 
-  // The next stretch in time after the selection, or after the begin of the view, is selected and shown.
-  step(direction, stretches) {
+  // The next stretch in time after the selection, or after the begin of the view, is selected and shown on its GPU.
+  step(direction, stretches, noun) {
     const { view } = this;
     const from = view.selection?.start ?? view.view.start;
-    const ordered = [...stretches].sort((one, other) => direction * (one[0] - other[0]));
-    const next = ordered.find(([start]) => direction * (start - from) > 0);
-    if (!next) return;
-    const [start, end, item] = next;
+    const ahead = stretches.filter(({ start }) => direction * (start - from) > 0);
+    if (!ahead.length) {
+      const which = direction > 0 ? "later" : "earlier";
+      this.tip.say(`There is no ${which} ${noun} on ${this.walked.length > 1 ? "any GPU" : this.walked[0].id}.`);
+      return;
+    }
+    const { gpu, start, end, row, place } = ahead.reduce((best, each) => (direction * (each.start - best.start) < 0 ? each : best));
+    view.choose(view.model.choices.indexOf(gpu));
     view.select(start, end);
-    view.moveAround(start, end);
-    const thing = item ? item[0].describe(item[1], view.model.names) : null;
-    this.tip.show(view.picture.margin + view.picture.plot / 2, view.picture.rulerHeight, thing);
+    const seen = view.moveAround(start, end);
+    if (!row) return;
+    const { y } = view.picture.rows(view.choice).find((placed) => placed.row === row);
+    const thing = { ...row.items.describe(place, view.model.names), shift: gpu.shift };
+    this.tip.show(view.picture.x(Math.max(start, seen.start), seen), y, thing);
   }
 }

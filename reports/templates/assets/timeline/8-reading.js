@@ -13,7 +13,8 @@ class TimelineReading {
     const { row, label, shift } = view.current;
     const { start, end } = view.stretch;
     const what = view.stretch === view.view ? "In view" : "Selected";
-    const mixed = `in pieces of up to ${timelineFigures.duration(row.lane.mixedLength)}, each shared out evenly`;
+    const longest = timelineFigures.duration(row.lane.mixedLength);
+    const mixed = `approximate: in pieces of up to ${longest}, each shared out evenly`;
     const detail = view.model.isExact(view.choice, start, end) ? "exact" : mixed;
     const stretch = `${timelineFigures.duration(end - start)} from ${timelineFigures.moment(start - shift)}`;
     this.line.textContent = `${what}: ${stretch}, ${label}, ${detail}`;
@@ -46,6 +47,17 @@ class TimelineReading {
     this.note.style.left = `${Math.max(Math.min(x + 12, right), 0)}px`;
     this.note.style.top = `${this.view.picture.canvas.offsetTop + y + 18}px`;
     this.speak(`${title}, ${text}`);
+  }
+
+  // A sentence in place of a note, where a key finds nothing to lead to.
+  say(sentence) {
+    const { margin, rulerHeight } = this.view.picture;
+    this.note.hidden = false;
+    this.note.querySelector("b").textContent = sentence;
+    this.note.querySelector("span").textContent = "";
+    this.note.style.left = `${margin}px`;
+    this.note.style.top = `${this.view.picture.canvas.offsetTop + rulerHeight}px`;
+    this.speak(sentence);
   }
 
   hide() {

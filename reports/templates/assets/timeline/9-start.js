@@ -1,38 +1,53 @@
 // The timeline of the page, where there is one. Without this script its figure stays hidden and its table tells.
 
-// The places that tables lead to, of one kind or of all: on the clock of their GPU.
-function timelinePlaces(kind) {
-  const links = document.querySelectorAll(kind ? `a.place[data-kind="${kind}"]` : "a.place");
-  return [...links].map((link) => ({
-    link,
-    gpu: link.dataset.gpu,
-    start: Number(link.dataset.start),
-    end: Number(link.dataset.end),
-  }));
+// A place of the page: on the clock of its GPU.
+function timelinePlace(link) {
+  return { link, gpu: link.dataset.gpu, start: Number(link.dataset.start), end: Number(link.dataset.end) };
 }
 
-// Links of the page's tables, and the buttons above the picture.
-function connectTimelinePlaces(figure, view) {
-  const lead = ({ gpu, start, end }) => {
-    const choice = view.model.choiceOf(gpu);
-    if (choice < 0) return;
-    view.choose(choice);
-    const { shift } = view.current;
-    view.select(start + shift, end + shift);
-    view.moveAround(start + shift, end + shift);
-  };
-  for (const place of timelinePlaces(null)) {
-    place.link.addEventListener("click", () => {
-      lead(place);
+// The places that tables lead to, of one kind.
+function timelinePlaces(kind) {
+  return [...document.querySelectorAll(`a.place[data-kind="${kind}"]`)].map(timelinePlace);
+}
+
+// Selects a place and moves there.
+function leadTo(view, { gpu, start, end }) {
+  const choice = view.model.choiceOf(gpu);
+  if (choice < 0) return;
+  view.choose(choice);
+  const { shift } = view.current;
+  view.select(start + shift, end + shift);
+  view.moveAround(start + shift, end + shift);
+}
+
+// Links to places bring the picture into sight and the focus into it; going back in the history brings it back to them.
+function connectTimelineLinks(figure, view) {
+  let left = null;
+  for (const link of document.querySelectorAll("a.place")) {
+    link.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      if (location.hash !== link.hash) history.pushState(null, "", link.hash);
+      left = link;
+      document.querySelector(link.hash).scrollIntoView();
+      leadTo(view, timelinePlace(link));
       view.picture.canvas.focus({ preventScroll: true });
     });
   }
-  const [longest] = timelinePlaces("gap");
-  const acts = { whole: () => view.whole(), gap: () => lead(longest), out: () => view.zoom(2), in: () => view.zoom(0.5) };
-  for (const button of figure.querySelectorAll("[data-act]")) {
-    button.hidden = button.dataset.act === "gap" && !longest;
-    button.addEventListener("click", acts[button.dataset.act]);
-  }
+  addEventListener("popstate", () => {
+    if (location.hash !== `#${figure.closest("section").id}`) left?.focus();
+  });
+}
+
+// The buttons above the picture; what those with a place do, in order.
+function connectTimelineButtons(figure, view) {
+  const acts = { whole: () => view.whole(), out: () => view.zoom(2), in: () => view.zoom(0.5) };
+  for (const button of figure.querySelectorAll("[data-act]")) button.addEventListener("click", acts[button.dataset.act]);
+  return [...figure.querySelectorAll("button[data-start]")].map((button) => {
+    const lead = () => leadTo(view, timelinePlace(button));
+    button.addEventListener("click", lead);
+    return lead;
+  });
 }
 
 // The picture follows the width and the theme; on paper it is light and shows the whole window.
@@ -68,8 +83,10 @@ for (const figure of document.querySelectorAll("[data-timeline]")) {
   try {
     const view = new TimelineView(figure, new TimelineModel(JSON.parse(figure.dataset.timeline)));
     const reading = new TimelineReading(figure, view);
-    new TimelineHands(view, figure.querySelector(".timeline-strip"), reading);
-    connectTimelinePlaces(figure, view);
+    connectTimelineLinks(figure, view);
+    const leads = connectTimelineButtons(figure, view);
+    new TimelineHands(view, figure.querySelector(".timeline-strip"), reading, leads);
+    document.addEventListener("light", ({ detail }) => view.light(detail));
     keepTimelineDrawn(figure, view);
     // the first GPU, beside the lane of all
     view.choose(view.model.choices.length > 1 ? 1 : 0);

@@ -1,0 +1,101 @@
+"""Where to look next: places in the timeline, that of whatever dominates first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from nsysan.analysis.gpu_time import GpuTime
+from nsysan.analysis.idle_gaps import Gap, IdleGaps
+from nsysan.analysis.kernel_summary import KernelSummary
+from nsysan.analysis.timeline import Timeline
+from nsysan.model.idle import Cause
+from nsysan.model.partition import Part
+from nsysan.model.results import Skipped
+from nsysan.model.run import Run
+from nsysan.model.units import format_duration, format_timestamp
+from nsysan.report.causes import awaited, cause_shares
+from nsysan.report.elements import Place
+from nsysan.report.partition import OTHER_PARTS, job_share
+from nsysan.report.places import gpus_with_lane, kernel_places
+from nsysan.report.prose import Phrase, Sentence, spelled
+
+LITTLE_FRAC = 0.02
+"""Where no part without compute takes more of the window, what is worth a look is a kernel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """A place worth a look, and what it is: ``the longest exposed communication``; ``label`` says that shortly."""
+
+    what: str
+    label: str
+    place: Place
+
+    @property
+    def duration_ns(self) -> int:
+        """How long it lasts."""
+        return self.place.end_ns - self.place.start_ns
+
+
+def look_next(run: Run, finish: str = ".") -> Sentence | None:
+    """What to look at next, with its place where the timeline shows it; None where there is nothing to lead to."""
+    first = next(iter(leads(run)), None)
+    if first is None:
+        return None
+    gpu = first.place.gpu
+    figure = f"{format_duration(first.duration_ns)} from {format_timestamp(first.place.start_ns)} on {gpu}"
+    shown = first.place if gpu in gpus_with_lane(run) else None
+    return (Phrase(f"Look next at {first.what}: "), Phrase(figure, place=shown), Phrase(finish))
+
+
+def leads(run: Run) -> tuple[Lead, ...]:
+    """The places worth a look, one a part; that of the part with the largest share of the windows first."""
+    gpu_time = run.results.get(GpuTime)
+    if isinstance(gpu_time, Skipped):
+        return ()
+    shares = {part: job_share(gpu_time, part).mean_frac for part in OTHER_PARTS}
+    places = dict(_places_of_parts(run, gpu_time))
+    by_share = [places[part] for part in sorted(places, key=lambda part: -shares[part])]
+    kernel = _longest_kernel(run)
+    if max(shares.values()) < LITTLE_FRAC:
+        return (*kernel, *by_share)
+    return (*by_share, *kernel)
+
+
+def _places_of_parts(run: Run, gpu_time: GpuTime) -> Iterator[tuple[Part, Lead]]:
+    idle_gaps, timeline = run.results.get(IdleGaps), run.results.get(Timeline)
+    if not isinstance(idle_gaps, Skipped) and idle_gaps.gaps:
+        yield Part.IDLE, _worst_gap(idle_gaps.gaps, cause_shares(gpu_time))
+    if not isinstance(timeline, Skipped):
+        for found in timeline.timeline.part_places:
+            place = Place("part", found.gpu, found.start_ns, found.end_ns)
+            name = spelled(found.part)
+            yield found.part, Lead(f"the longest {name}", f"Longest {name}", place)
+
+
+def _worst_gap(gaps: tuple[Gap, ...], shares: Mapping[Cause, float]) -> Lead:
+    """Of the gaps listed the one with most of the cause that dominates; the longest where that is unknown."""
+    cause = max(shares, key=lambda cause: shares[cause], default=Cause.UNKNOWN)
+    gap = max(gaps, key=lambda gap: _time_of(gap, cause))
+    if cause is Cause.UNKNOWN or not _time_of(gap, cause):
+        return Lead("the longest gap", "Longest gap", _place_of(gaps[0]))
+    label = "Longest gap" if gap is gaps[0] else "Worst gap"
+    return Lead(f"the gap that waited longest for {awaited(cause)}", label, _place_of(gap))
+
+
+def _time_of(gap: Gap, cause: Cause) -> int:
+    return 0 if gap.causes is None else gap.causes.get(f"{cause.value}_ns", 0)
+
+
+def _place_of(gap: Gap) -> Place:
+    return Place("gap", gap.gpu, gap.start_ns, gap.end_ns)
+
+
+def _longest_kernel(run: Run) -> tuple[Lead, ...]:
+    """The longest run of the kernel that takes most time, where the timeline shows it."""
+    summary = run.results.get(KernelSummary)
+    if isinstance(summary, Skipped) or not summary.kernels:
+        return ()
+    place = kernel_places(run).get(summary.kernels[0].name_hash)
+    return () if place is None else (Lead("the longest run of the kernel with most time", "Top kernel", place),)

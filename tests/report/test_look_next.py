@@ -1,0 +1,91 @@
+"""Where to look next: the place of whatever takes most, in the text and on the page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from nsysan.analysis.lanes.places import PartPlace
+from nsysan.model.idle import Cause, IdleCauses
+from nsysan.model.partition import Part, PartTimes
+from nsysan.report.elements import Place
+from nsysan.report.formats.html import render_page
+from nsysan.report.look_next import leads, look_next
+from nsysan.report.prose import Phrase, plain
+from nsysan.report.sections.timeline import SECTION, TimelineView
+from tests.report.pages import Page
+from tests.report.runs import EXPLAINED_GPUS, GAPS, KERNELS, TIMELINE, full_run, gpu, gpu_time, run_of
+
+COMMUNICATION = PartPlace(Part.EXPOSED_COMMUNICATION, "gpu0", 2_150_000_000, 2_300_000_000)
+COPY = PartPlace(Part.EXPOSED_COPY, "gpu1", 2_450_000_000, 2_500_000_000)
+PLACED = replace(TIMELINE, timeline=replace(TIMELINE.timeline, part_places=(COMMUNICATION, COPY)))
+
+
+def test_the_part_that_takes_most_comes_first() -> None:
+    # of 1,000 ms: 400 communication, 100 copies, 50 idle
+    mostly = gpu_time((gpu("gpu0", PartTimes(450, 0, 0, 0, 400, 100, 50)),))
+
+    assert [(lead.what, lead.label, lead.place.gpu) for lead in leads(run_of(mostly, GAPS, KERNELS, PLACED))] == [
+        ("the longest exposed communication", "Longest exposed communication", "gpu0"),
+        ("the longest exposed copy", "Longest exposed copy", "gpu1"),
+        ("the longest gap", "Longest gap", "gpu1"),
+        ("the longest run of the kernel with most time", "Top kernel", "gpu0"),
+    ]
+
+
+def test_of_idle_time_it_is_the_gap_with_most_of_the_cause_that_dominates() -> None:
+    starved = IdleCauses.of_times({Cause.LAUNCH_STARVED: 900, Cause.DATA_LOADING: 50})
+    job = gpu_time((gpu("gpu0", PartTimes(50, 0, 0, 0, 0, 0, 950), causes=starved),))
+    second = replace(GAPS.gaps[1], causes={"launch_starved_ns": 125_000_000})
+    gaps = replace(GAPS, gaps=(GAPS.gaps[0], second))
+
+    assert [lead.what for lead in leads(run_of(EXPLAINED_GPUS, GAPS))] == [
+        "the gap that waited longest for the data loader"
+    ]
+    (lead,) = leads(run_of(job, gaps))
+    assert (lead.what, lead.label, lead.place.start_ns) == (
+        "the gap that waited longest for the host to launch work",
+        "Worst gap",
+        2_500_000_000,
+    )
+
+
+def test_where_next_to_nothing_but_compute_takes_time_it_is_a_kernel() -> None:
+    busy = gpu_time((gpu("gpu0", PartTimes(985, 0, 0, 0, 10, 0, 5)),))
+
+    assert [lead.label for lead in leads(run_of(busy, GAPS, KERNELS, PLACED))][0] == "Top kernel"
+
+
+def test_the_sentence_leads_to_the_timeline_where_it_shows_the_gpu() -> None:
+    job = gpu_time((gpu("gpu0", PartTimes(450, 0, 0, 0, 400, 100, 50)),))
+    place = Place("part", "gpu0", 2_150_000_000, 2_300_000_000)
+    second_lane = replace(PLACED, timeline=replace(PLACED.timeline, lanes=PLACED.timeline.lanes[1:]))
+
+    assert look_next(run_of(job, PLACED)) == (
+        Phrase("Look next at the longest exposed communication: "),
+        Phrase("150.000 ms from 2.150000000s on gpu0", place=place),
+        Phrase("."),
+    )
+    elsewhere = look_next(run_of(job, second_lane))
+    assert elsewhere is not None
+    assert [phrase.place for phrase in elsewhere] == [None] * 3
+    assert plain(elsewhere).endswith("150.000 ms from 2.150000000s on gpu0.")
+
+
+def test_nothing_is_led_to_where_nothing_is_known() -> None:
+    assert look_next(run_of()) is None
+    assert leads(run_of(EXPLAINED_GPUS)) == ()
+
+
+def test_the_page_has_a_button_for_each_place_and_the_verdict_leads_to_the_first() -> None:
+    view = SECTION.build(full_run())
+    page = Page(render_page(full_run()))
+    buttons = [attributes for tag, attributes in page.tags if tag == "button" and "data-start" in attributes]
+
+    assert isinstance(view, TimelineView)
+    assert [lead.label for lead in view.leads] == ["Longest gap", "Longest exposed communication", "Top kernel"]
+    assert [(button["data-gpu"], button["data-start"], button["data-end"]) for button in buttons] == [
+        ("gpu1", "2125000000", "2250000000"),
+        ("gpu0", "2150000000", "2300000000"),
+        ("gpu0", "2000000000", "2100000000"),
+    ]
+    assert "Look next at the gap that waited longest for the data loader: 125.000 ms from" in page.text("verdict")
