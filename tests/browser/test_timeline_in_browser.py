@@ -31,6 +31,7 @@ PIXEL = """([x, y]) => {
   const ratio = canvas.width / canvas.clientWidth;
   return [...canvas.getContext("2d").getImageData(x * ratio, y * ratio, 1, 1).data];
 }"""
+APPROXIMATE = "approximate: in pieces of up to 275.000 ms, each shared out evenly"
 COMPUTE = {"light": [0x1D, 0x44, 0x89, 255], "dark": [0x3B, 0x6F, 0xB8, 255]}
 
 
@@ -106,10 +107,7 @@ def test_over_the_whole_window_the_figures_are_those_of_run_json(picture: Pictur
 
 
 def test_keys_zoom_pan_and_lead_to_both_ends(picture: Picture) -> None:
-    assert (
-        picture.reading
-        == "In view: 1.000 s from 2.000000000s, gpu0, approximate: in pieces of up to 275.000 ms, each shared out evenly"
-    )
+    assert picture.reading == f"In view: 1.000 s from 2.000000000s, gpu0, {APPROXIMATE}"
     picture.press("+")
     assert picture.reading.startswith("In view: 500.000 ms from 2.250000000s, gpu0")
     picture.press("ArrowLeft", "ArrowLeft")
@@ -184,9 +182,7 @@ def test_keys_select_from_the_middle_on_and_what_is_mixed_is_shared_out_and_said
     picture.press("Shift+ArrowRight", "Shift+ArrowRight", "Shift+ArrowLeft")
 
     # a fortieth of a second; of the piece of 275 ms 125 are computing, 100 overlapped and 50 copies
-    assert picture.reading == (
-        "Selected: 25.000 ms from 2.500000000s, gpu0, approximate: in pieces of up to 275.000 ms, each shared out evenly"
-    )
+    assert picture.reading == f"Selected: 25.000 ms from 2.500000000s, gpu0, {APPROXIMATE}"
     assert picture.figures == {
         "compute only": "45.5 %, 11.364 ms",
         "overlapped": "36.4 %, 9.091 ms",

@@ -52,7 +52,7 @@ def test_of_idle_time_it_is_the_gap_with_most_of_the_cause_that_dominates() -> N
 def test_where_next_to_nothing_but_compute_takes_time_it_is_a_kernel() -> None:
     busy = gpu_time((gpu("gpu0", PartTimes(985, 0, 0, 0, 10, 0, 5)),))
 
-    assert [lead.label for lead in leads(run_of(busy, GAPS, KERNELS, PLACED))][0] == "Top kernel"
+    assert leads(run_of(busy, GAPS, KERNELS, PLACED))[0].label == "Top kernel"
 
 
 def test_the_sentence_leads_to_the_timeline_where_it_shows_the_gpu() -> None:
