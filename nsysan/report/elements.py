@@ -106,7 +106,8 @@ class Cell:
 class Column:
     """The head of a column; where ``term`` is given its label leads to the definition.
 
-    A numeric column holds figures; ``unit`` is that of its cells' values, as they are copied.
+    A numeric column holds figures; ``unit`` is that of its cells' values, as they are copied. ``sums`` says that these
+    add up, so that a search can tell the sum of what it found.
     """
 
     label: str
@@ -114,6 +115,7 @@ class Column:
     numeric: bool = False
     bar: bool = False
     unit: str | None = None
+    sums: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,10 +148,10 @@ def test_a_gpu_that_the_others_may_wait_for_is_named_with_what_it_did_meanwhile(
     )
     unlike = gpu_time((gpu("gpu0", waiting), gpu("gpu1", PartTimes(700, 0, 0, 0, 200, 0, 100))))
 
-    most = "gpu0 had most exposed communication, 35.0 %"
+    most, loading = "gpu0 had most exposed communication, 35.0 %", "waited for the data loader for 39.0 %"
     assert [details_of(run_of(result))[1] for result in (compute, data, unlike)] == [
         f"{most}, gpu1 least, 1.0 %: the others may have waited for it, while it computed for 95.0 %.",
-        f"{most}, gpu2 least, 1.0 %: the others may have waited for it, while it waited for the data loader for 39.0 %.",
+        f"{most}, gpu2 least, 1.0 %: the others may have waited for it, while it {loading}.",
         "gpu0 had most exposed communication, 35.0 %.",
     ]
 

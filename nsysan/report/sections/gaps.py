@@ -126,7 +126,7 @@ def _gap_table(gaps: Sequence[Gap], count: int, with_lane: frozenset[str]) -> Ta
             Column("Begins at", TERMS["session_time"], unit="ns"),
             Column("GPU"),
             Column("Length", bar=True),
-            Column("lasts", TERMS["gap"], numeric=True, unit="ns"),
+            Column("lasts", TERMS["gap"], numeric=True, unit="ns", sums=True),
             Column("waited most for"),
             Column("ran before", TERMS["before"]),
             Column("ran after", TERMS["after"]),

@@ -23,9 +23,9 @@ UNCLASSIFIED_FRAC = 0.01
 
 _UNKNOWN = "unknown"
 _TIME_COLUMNS = (
-    Column("count", numeric=True),
-    Column("total", TERMS["kernel_time"], numeric=True, unit="ns"),
-    Column("share", TERMS["work_share"], numeric=True, unit="fraction"),
+    Column("count", numeric=True, sums=True),
+    Column("total", TERMS["kernel_time"], numeric=True, unit="ns", sums=True),
+    Column("share", TERMS["work_share"], numeric=True, unit="fraction", sums=True),
     Column("median", TERMS["median"], numeric=True, unit="ns"),
     Column("p95", TERMS["p95"], numeric=True, unit="ns"),
 )

@@ -21,6 +21,12 @@ async function copyText(text) {
   }
 }
 
+// A sum as the cells above it are written.
+function figure(value, unit) {
+  if (unit === "ns") return pageFigures.duration(value);
+  return unit === "fraction" ? pageFigures.share(value, 1) : value.toLocaleString("en-US");
+}
+
 for (const table of document.querySelectorAll("main table")) {
   const shownAtFirst = 25;
   const body = table.tBodies[0];
@@ -30,6 +36,8 @@ for (const table of document.querySelectorAll("main table")) {
   const field = document.getElementById(table.dataset.search);
   const acts = document.createElement("p");
   const status = document.createElement("span");
+  const summed = field ? [...heads.keys()].filter((column) => "sums" in heads[column].dataset) : [];
+  const total = summed.length ? (table.tFoot ?? table.createTFoot()).insertRow(0) : null;
   let limit = shownAtFirst;
   let found = rows;
 
@@ -55,6 +63,20 @@ for (const table of document.querySelectorAll("main table")) {
     if (field) field.parentElement.querySelector("[role=status]").textContent = `${found.length} of ${rows.length} rows`;
     more.textContent = `Show all ${found.length} rows`;
     more.hidden = shown.size === found.length;
+    sum();
+    table.dispatchEvent(new CustomEvent("rows", { bubbles: true }));
+  };
+
+  // While a search leaves rows out, what adds up is summed over those found.
+  const sum = () => {
+    if (!summed.length) return;
+    total.hidden = found.length === rows.length;
+    total.cells[0].textContent = `${found.length} ${found.length === 1 ? "row" : "rows"} found`;
+    for (const column of summed) {
+      const values = found.map((row) => Number(row.cells[column].dataset.value ?? 0));
+      const value = values.reduce((one, other) => one + other, 0);
+      total.cells[column].textContent = figure(value, heads[column].dataset.unit);
+    }
   };
 
   const compare = (column) => (one, other) => {
@@ -95,6 +117,14 @@ for (const table of document.querySelectorAll("main table")) {
   });
   copy.setAttribute("aria-label", `Copy as CSV: ${table.caption.textContent.trim()}`);
   status.setAttribute("role", "status");
+  if (total) {
+    total.hidden = true;
+    heads.forEach((head, column) => {
+      const cell = column ? total.insertCell() : total.appendChild(document.createElement("th"));
+      cell.className = head.classList.contains("number") ? "number" : "";
+      if (!column) cell.scope = "row";
+    });
+  }
   acts.className = "acts";
   acts.append(more, copy, status);
   table.closest(".table").querySelector(".below").prepend(acts);

@@ -13,10 +13,10 @@ class TimelineReading {
     const { row, label, shift } = view.current;
     const { start, end } = view.stretch;
     const what = view.stretch === view.view ? "In view" : "Selected";
-    const longest = timelineFigures.duration(row.lane.mixedLength);
+    const longest = pageFigures.duration(row.lane.mixedLength);
     const mixed = `approximate: in pieces of up to ${longest}, each shared out evenly`;
     const detail = view.model.isExact(view.choice, start, end) ? "exact" : mixed;
-    const stretch = `${timelineFigures.duration(end - start)} from ${timelineFigures.moment(start - shift)}`;
+    const stretch = `${pageFigures.duration(end - start)} from ${pageFigures.moment(start - shift)}`;
     this.line.textContent = `${what}: ${stretch}, ${label}, ${detail}`;
     this.fill(row.lane.between(start, end));
     if (this.note.hidden) this.speak(this.line.textContent);
@@ -29,8 +29,8 @@ class TimelineReading {
     for (const entry of this.entries) {
       const { column } = entry.dataset;
       const time = column === "idle" ? idle : times[columns.indexOf(column)];
-      entry.textContent = inside ? timelineFigures.share(time, inside) : "no window";
-      entry.nextElementSibling.textContent = inside ? timelineFigures.duration(Math.round(time)) : "";
+      entry.textContent = inside ? pageFigures.share(time, inside) : "no window";
+      entry.nextElementSibling.textContent = inside ? pageFigures.duration(Math.round(time)) : "";
     }
   }
 
@@ -39,7 +39,7 @@ class TimelineReading {
     this.note.hidden = !thing;
     if (!thing) return;
     const { start, end, title, shift = this.view.current.shift } = thing;
-    const length = `${timelineFigures.moment(start - shift)}, ${timelineFigures.duration(end - start)}`;
+    const length = `${pageFigures.moment(start - shift)}, ${pageFigures.duration(end - start)}`;
     const text = thing.note ? `${length}, ${thing.note}` : length;
     this.note.querySelector("b").textContent = title;
     this.note.querySelector("span").textContent = text;

@@ -1,5 +1,5 @@
 // Figures as the rest of the page writes them.
-const timelineFigures = {
+const pageFigures = {
   units: [
     [1e9, "s"],
     [1e6, "ms"],

@@ -133,7 +133,7 @@ class TimelinePicture {
       context.fillStyle = this.colours.text.outline;
       context.fillRect(x, this.rulerHeight - 8, 1, 5);
       context.fillStyle = this.colours.text["ink-2"];
-      const label = timelineFigures.moment(index * step, decimals);
+      const label = pageFigures.moment(index * step, decimals);
       if (x + 6 + context.measureText(label).width < this.width) context.fillText(label, x + 4, 8);
       context.fillRect(x, 3, 1, this.rulerHeight - 6);
     }
@@ -182,6 +182,6 @@ class TimelinePicture {
     context.font = this.font;
     context.textBaseline = "middle";
     context.fillStyle = this.colours.text["ink-2"];
-    context.fillText(timelineFigures.duration(whole.end - whole.start), 0, 11, this.margin - 10);
+    context.fillText(pageFigures.duration(whole.end - whole.start), 0, 11, this.margin - 10);
   }
 }

@@ -159,7 +159,7 @@ class TimelineLaneRow {
     const shares = lane.between(start, end).map((share, column) => [share, this.titles[column]]);
     const present = shares.filter(([share], column) => share > 0 && this.fills[column]);
     const whole = present.reduce((sum, [share]) => sum + share, 0);
-    const parts = present.map(([share, title]) => (present.length > 1 ? `${title} ${timelineFigures.share(share, whole)}` : title));
+    const parts = present.map(([share, title]) => (present.length > 1 ? `${title} ${pageFigures.share(share, whole)}` : title));
     return { title: parts.join(", ") || "outside the window", start, end, note: present.length > 1 ? "aggregated" : null };
   }
 }
