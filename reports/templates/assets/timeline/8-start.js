@@ -22,20 +22,22 @@ function leadTo(view, { gpu, start, end }) {
 
 // Links to places bring the picture into sight and the focus into it; going back in the history brings it back to them.
 function connectTimelineLinks(figure, view) {
+  const section = figure.closest("section");
+  const own = `#${section.id}`;
   let left = null;
   for (const link of document.querySelectorAll("a.place")) {
     link.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
-      if (location.hash !== link.hash) history.pushState(null, "", link.hash);
+      if (location.hash !== own) history.pushState(null, "", own);
       left = link;
-      document.querySelector(link.hash).scrollIntoView();
+      section.scrollIntoView();
       leadTo(view, timelinePlace(link));
       view.picture.canvas.focus({ preventScroll: true });
     });
   }
   addEventListener("popstate", () => {
-    if (location.hash !== `#${figure.closest("section").id}`) left?.focus();
+    if (location.hash !== own) left?.focus();
   });
 }
 
