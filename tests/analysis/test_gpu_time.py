@@ -390,3 +390,15 @@ def test_a_shared_gpu_equals_brute_force(tmp_path: Path, drawn: list[tuple[int, 
         len(m - (c | f | g | n)),
         len(set(window) - (c | n | f | g | m)),
     )
+
+
+def test_where_every_kernel_is_one_of_very_many_the_end_of_start_up_is_unknown(tmp_path: Path) -> None:
+    export = Export()
+    for number in range(200):
+        export.call(20 * number, 20 * number + 2, "cudaLaunchKernel", correlation=number + 1)
+        export.kernel(20 * number + 5, 20 * number + 15, f"kernel_of_name_{number}", correlation=number + 1)
+
+    (device,) = result_of(analyze_exports(tmp_path, export), GpuTime).devices
+
+    assert device.idle_causes is not None
+    assert device.start_up is None

@@ -21,7 +21,7 @@ def start_up_end(steps: DeviceSteps, excluded: list[Exclusion | None]) -> int:
 
 
 def start_up_end_without_steps(activities: Activities, trace: Trace) -> int | None:
-    """Where every kernel function that holds 1 % of the kernel time has run once; None where no kernel ran."""
+    """Where every kernel function that holds 1 % of the kernel time has run once; None where none holds as much."""
     kernels = trace.kernels
     rows = activities.row[activities.source == SOURCES.index("kernels")]
     if kernels is None or not len(rows):
@@ -33,4 +33,5 @@ def start_up_end_without_steps(activities: Activities, trace: Trace) -> int | No
     np.minimum.at(first_start_ns, name_of, kernels.start_ns[rows])
     is_first = kernels.start_ns[rows] == first_start_ns[name_of]
     np.minimum.at(first_end_ns, name_of[is_first], kernels.end_ns[rows][is_first])
-    return int(first_end_ns[times_ns >= SIGNIFICANT_FRAC * times_ns.sum()].max())
+    significant = times_ns >= SIGNIFICANT_FRAC * times_ns.sum()
+    return int(first_end_ns[significant].max()) if significant.any() else None
