@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from nsysan.analysis.idle_gaps import IdleGaps, compute_idle_gaps
-from nsysan.analysis.kernel_summary import KernelSummary, compute_kernel_summary
-from nsysan.analysis.timeline import Timeline, compute_timeline
+from nsysan.analysis.registry import analyses
+from nsysan.analysis.timeline import Timeline
 from nsysan.attribution.job import build_job
 from nsysan.model.profilers import Profiler
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.tables import ABSENT, Kernels, NvtxRanges
+from nsysan.model.tables import ABSENT, Kernels, NvtxRanges, RuntimeCalls
 from nsysan.model.trace import PID_SHIFT, CaptureIdentity, Fingerprint, Trace
 
 _NAMES = 500
 _RANGE_NAMES = 20_000
 _STREAMS = 6
+_CALLS = 900
+_CALL_NAMES = ("cudaLaunchKernel", "cudaLaunchKernel", "cudaMemcpy", "cudaMalloc", "cudaDeviceSynchronize")
 
 
 def random_kernels(gpu_count: int, kernels_per_gpu: int) -> Trace:
-    """Kernels of 500 long names and NCCL on six streams of each GPU, with gaps, and as many NVTX ranges, all random."""
+    """Kernels of 500 long names and NCCL on six streams of each GPU, with gaps, calls and NVTX ranges, all random."""
     random = np.random.default_rng(0)
     shape = (gpu_count, kernels_per_gpu)
     lengths_ns, pauses_ns = random.integers(2_000, 60_000, shape), random.integers(0, 9_000, shape)
@@ -30,6 +31,7 @@ def random_kernels(gpu_count: int, kernels_per_gpu: int) -> Trace:
     processes = np.repeat(1_000 + np.arange(gpu_count), kernels_per_gpu) << PID_SHIFT
     names = {index: f"void kernel_{index}<{'x' * (index % 300)}>" for index in range(_NAMES)}
     names |= {_NAMES: "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"}
+    names |= {_CALLS + index: name for index, name in enumerate(_CALL_NAMES)}
     names |= {
         1_000 + index: f"aten::op, seq = {index}, sizes = [[{index}, 4096, 4096]]" for index in range(_RANGE_NAMES)
     }
@@ -73,16 +75,34 @@ def random_kernels(gpu_count: int, kernels_per_gpu: int) -> Trace:
         nvtx_ranges=ranges,
         nvtx_domains={},
         unreadable_records={},
+        runtime_calls=_calls(kernels, random),
     )
 
 
-def results_of_random_kernels(gpu_count: int, kernels_per_gpu: int) -> tuple[IdleGaps, KernelSummary, Timeline]:
-    """The results that the timeline is made with, and the timeline."""
-    job = build_job([random_kernels(gpu_count, kernels_per_gpu)])
-    gaps, kernels = compute_idle_gaps(job, ResultSet({})), compute_kernel_summary(job, ResultSet({}))
-    results = ResultSet({IdleGaps.id: gaps, KernelSummary.id: kernels})
-    timeline = compute_timeline(job, results)
-    assert not isinstance(gaps, Skipped)
-    assert not isinstance(kernels, Skipped)
+def _calls(kernels: Kernels, random: np.random.Generator) -> RuntimeCalls:
+    """A launch of each kernel on its process' thread, some slow and some late, and now and then a synchronisation."""
+    before_ns, lengths_ns = random.integers(1_000, 60_000, len(kernels)), random.integers(1_000, 150_000, len(kernels))
+    starts_ns = np.maximum(kernels.start_ns - before_ns, 0)
+    return RuntimeCalls(
+        start_ns=starts_ns,
+        end_ns=starts_ns + lengths_ns,
+        global_tid=kernels.global_pid + 1,
+        correlation_id=kernels.correlation_id,
+        name_id=_CALLS + random.integers(0, len(_CALL_NAMES), len(kernels)),
+        event_class=0 * starts_ns,
+    )
+
+
+def results_of_random_kernels(gpu_count: int, kernels_per_gpu: int) -> ResultSet:
+    """Everything there is to say about such a trace."""
+    job, results = build_job([random_kernels(gpu_count, kernels_per_gpu)]), ResultSet({})
+    for analysis in analyses():
+        results = results.with_result(analysis.id, analysis.compute(job, results))
+    return results
+
+
+def timeline_of_random_kernels(gpu_count: int, kernels_per_gpu: int) -> Timeline:
+    """The timeline alone."""
+    timeline = results_of_random_kernels(gpu_count, kernels_per_gpu).get(Timeline)
     assert not isinstance(timeline, Skipped)
-    return gaps, kernels, timeline
+    return timeline

@@ -24,7 +24,7 @@ from nsysan.model.results import Skipped
 from nsysan.pipeline.analyze import AnalyzeOptions
 from nsysan.synth.export import Export
 from nsysan.timeline.intervals import Intervals
-from tests.analysis.long_traces import results_of_random_kernels
+from tests.analysis.long_traces import timeline_of_random_kernels
 from tests.runs import analyze_exports, result_of
 from tests.unpacking import grouped, pieces_of
 
@@ -252,7 +252,7 @@ def test_of_many_gpus_those_worth_a_look_have_a_lane(tmp_path: Path) -> None:
 @pytest.mark.parametrize("gpu_count", [1, 16])
 def test_what_it_takes_does_not_grow_with_the_number_of_kernels(gpu_count: int) -> None:
     few, many = (
-        len(msgspec.json.encode(results_of_random_kernels(gpu_count, kernel_count // gpu_count)[2]))
+        len(msgspec.json.encode(timeline_of_random_kernels(gpu_count, kernel_count // gpu_count)))
         for kernel_count in (2 * ACTIVITIES, 8 * ACTIVITIES)
     )
 

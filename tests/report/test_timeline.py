@@ -5,8 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
+
+from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.timeline import Stretch, Timeline
 from nsysan.model.partition import PartTimes
+from nsysan.model.results import Skipped
+from nsysan.report.causes import explained_gpus, present_causes
 from nsysan.report.elements import Place
 from nsysan.report.formats.html import render_page
 from nsysan.report.sections.gaps import SECTION as GAPS_SECTION
@@ -119,7 +124,14 @@ def test_without_the_script_the_picture_is_hidden_and_its_table_is_there() -> No
     assert len(page.rows("stretches")) == 3
 
 
-def test_the_page_of_many_kernels_stays_under_two_megabytes() -> None:
-    html = render_page(run_of(*results_of_random_kernels(16, 12_000)))
+@pytest.mark.parametrize(
+    ("gpu_count", "kernels_per_gpu", "limit_bytes"), [(16, 12_000, 2_000_000), (1_024, 100, 6_000_000)]
+)
+def test_a_page_with_everything_stays_small(gpu_count: int, kernels_per_gpu: int, limit_bytes: int) -> None:
+    results = results_of_random_kernels(gpu_count, kernels_per_gpu)
 
-    assert len(html.encode()) < 2_000_000
+    gpu_time = results.get(GpuTime)
+    assert not isinstance(gpu_time, Skipped)
+    assert len(gpu_time.gpus) == gpu_count
+    assert len(present_causes([causes for _, causes in explained_gpus(gpu_time.gpus)])) >= 5
+    assert len(render_page(run_of(*results.found())).encode()) < limit_bytes

@@ -88,7 +88,7 @@ class TimelineLane {
 
   // Adds the sums of a lane, and marks the pieces that lie in one of its mixed ones.
   add(lane, isMixed) {
-    const columns = [...lane.sums.keys()].filter((column) => lane.sums[column] !== lane.nothing);
+    const columns = lane.present;
     const into = columns.map((column) => this.filled(column));
     for (let place = 0, piece = 0; place < this.edges.length; place += 1) {
       const time = this.edges[place];
@@ -116,11 +116,23 @@ class TimelineLane {
     return Math.min(placeBefore(this.edges, time), this.edges.length - 2);
   }
 
+  // The columns that have anything, found once.
+  get present() {
+    this.found ??= [...this.sums.keys()].filter((column) => this.sums[column] !== this.nothing);
+    return this.found;
+  }
+
+  noSums() {
+    return new Float64Array(this.sums.length);
+  }
+
   // The sum of each column before a moment inside a piece, where a mixed one is shared out evenly.
   before(time, piece, into) {
     const from = this.edges[piece];
     const inside = Math.min(Math.max((time - from) / (this.edges[piece + 1] - from), 0), 1);
-    for (let column = 0; column < this.sums.length; column += 1) {
+    const { present } = this;
+    for (let at = 0; at < present.length; at += 1) {
+      const column = present[at];
       const sums = this.sums[column];
       into[column] = sums[piece] + inside * (sums[piece + 1] - sums[piece]);
     }
@@ -128,9 +140,9 @@ class TimelineLane {
   }
 
   between(start, end) {
-    const first = this.before(start, this.pieceAt(start), []);
-    const last = this.before(end, this.pieceAt(end), []);
-    return last.map((sum, column) => sum - first[column]);
+    const first = this.before(start, this.pieceAt(start), this.noSums());
+    const last = this.before(end, this.pieceAt(end), this.noSums());
+    return Array.from(last, (sum, column) => sum - first[column]);
   }
 
   // Whether some piece of a stretch holds several columns, so that their order in it is not known.

@@ -44,16 +44,19 @@ class TimelineColours {
     return this.lit !== null && !this.lit.has(fill);
   }
 
-  // Colours one pixel of a column from a row up to another; some fills are striped.
-  paint(pixels, width, fill, x, from, to, ratio) {
-    const { solid, striped, shape } = this.pixelsOf(fill);
-    if (!shape) {
-      for (let row = from; row > to; row -= 1) pixels[(row - 1) * width + x] = solid;
-      return;
-    }
-    const across = Math.floor(x / ratio);
-    for (let row = from; row > to; row -= 1) {
-      pixels[(row - 1) * width + x] = shape(across, Math.floor(row / ratio)) ? striped : solid;
+  // Colours the pixels of a canvas' stretch from one row to another; some fills are striped.
+  static paint({ pixels, width, ratio, left, right }, { solid, striped, shape }, top, bottom) {
+    const isLong = !shape && right - left > 8;
+    for (let row = top; row < bottom; row += 1) {
+      const begin = row * width;
+      if (isLong) {
+        pixels.fill(solid, begin + left, begin + right);
+      } else if (shape) {
+        const down = (row / ratio) | 0;
+        for (let x = left; x < right; x += 1) pixels[begin + x] = shape((x / ratio) | 0, down) ? striped : solid;
+      } else {
+        for (let x = left; x < right; x += 1) pixels[begin + x] = solid;
+      }
     }
   }
 
@@ -92,61 +95,73 @@ class TimelineColours {
 
 // A lane: work stands on a line, split by the shares of each pixel; idle hangs below it.
 class TimelineLaneRow {
-  constructor({ label, lane, fills, idleColumns, idleHeight, workHeight, gap, titles, choice }) {
-    Object.assign(this, { label, lane, fills, idleColumns, idleHeight, workHeight, titles, choice });
+  constructor({ label, lane, fills, idleHeight, workHeight, gap, titles, choice }) {
+    Object.assign(this, { label, lane, fills, idleHeight, workHeight, titles, choice });
     this.height = workHeight + idleHeight + gap;
+    this.firstIdle = fills.indexOf("idle");
     this.items = null;
   }
 
-  // The pixels of a view, ``width`` by the row's height times ``ratio``.
+  // The pixels of a view. Within a piece all are alike, so that a long one is drawn at once.
   paint(image, view, colours, ratio) {
-    const pixels = new Uint32Array(image.data.buffer);
+    const { lane } = this;
+    const { edges } = lane;
     const { width } = image;
-    const work = Math.round(this.workHeight * ratio);
-    const below = Math.round(this.idleHeight * ratio);
-    const idle = this.fills.indexOf("idle");
+    const inks = this.fills.map((fill) => fill && colours.pixelsOf(fill));
+    const outline = colours.pixelsOf("outline");
+    const canvas = { pixels: new Uint32Array(image.data.buffer), width, ratio, left: 0, right: 0, inks, outline };
     const step = (view.end - view.start) / width;
-    const { lane, fills } = this;
+    // finer than this nobody sees
+    const least = Math.max(Math.round(ratio), 1);
     let piece = lane.pieceAt(view.start);
-    let last = lane.before(view.start, piece, []);
-    let next = [];
-    pixels.fill(0);
-    for (let x = 0; x < width; x += 1) {
-      const time = view.start + (x + 1) * step;
-      while (piece < lane.edges.length - 2 && lane.edges[piece + 1] <= time) piece += 1;
+    let last = lane.before(view.start, piece, lane.noSums());
+    let next = lane.noSums();
+    canvas.pixels.fill(0);
+    for (let x = 0; x < width && view.start + x * step < lane.end; x = canvas.right) {
+      const whole = edges[piece] <= view.start + x * step ? Math.floor((edges[piece + 1] - view.start) / step) : 0;
+      canvas.left = x;
+      canvas.right = Math.min(Math.max(whole, x + least), width);
+      const time = view.start + canvas.right * step;
+      while (piece < edges.length - 2 && edges[piece + 1] <= time) piece += 1;
       lane.before(time, piece, next);
-      let whole = 0;
-      for (let column = 0; column < fills.length; column += 1) whole += next[column] - last[column];
-      // a pixel at the window's edge is as full as the window reaches into it
-      const full = Math.max(whole, step * lane.gpuCount);
-      let height = 0;
-      let row = work;
-      for (let column = 0; column < idle && whole > 0; column += 1) {
-        if (next[column] === last[column]) continue;
-        height += ((next[column] - last[column]) / full) * work;
-        const top = work - Math.round(height);
-        colours.paint(pixels, width, fills[column], x, row, top, ratio);
-        row = top;
-      }
-      if (below && whole > 0) {
-        this.hang(pixels, width, x, { last, next, full, work, below }, colours, ratio);
-      }
+      this.stack(canvas, last, next, (canvas.right - x) * step * lane.gpuCount);
       [last, next] = [next, last];
     }
   }
 
-  // The idle time of a pixel below the line, by cause; what has none is outlined.
-  hang(pixels, width, x, { last, next, full, work, below }, colours, ratio) {
-    let height = 0;
-    let row = work;
-    for (const column of this.idleColumns) {
-      if (next[column] === last[column]) continue;
-      height += ((next[column] - last[column]) / full) * below;
-      const bottom = work + Math.round(height);
-      colours.paint(pixels, width, this.fills[column], x, bottom, row, ratio);
-      if (this.fills[column] === "idle") colours.paint(pixels, width, "outline", x, bottom, Math.max(bottom - Math.ceil(ratio), row), ratio);
-      row = bottom;
+  // Work from the line up and idle time from the line down, by the share of each column.
+  stack(canvas, last, next, length) {
+    const { present } = this.lane;
+    const { inks } = canvas;
+    let whole = 0;
+    for (let at = 0; at < present.length; at += 1) whole += next[present[at]] - last[present[at]];
+    if (whole <= 0) return;
+    // a pixel at the window's edge is as full as the window reaches into it
+    const full = Math.max(whole, length);
+    const line = Math.round(this.workHeight * canvas.ratio);
+    const below = Math.round(this.idleHeight * canvas.ratio);
+    let up = 0;
+    let down = 0;
+    for (let at = 0; at < present.length; at += 1) {
+      const column = present[at];
+      const share = (next[column] - last[column]) / full;
+      if (share <= 0) continue;
+      if (column < this.firstIdle) {
+        const bottom = line - Math.round(up);
+        up += share * line;
+        TimelineColours.paint(canvas, inks[column], line - Math.round(up), bottom);
+      } else if (below && inks[column]) {
+        const top = line + Math.round(down);
+        down += share * below;
+        TimelineColours.paint(canvas, inks[column], top, line + Math.round(down));
+        if (this.fills[column] === "idle") this.outline(canvas, top, line + Math.round(down));
+      }
     }
+  }
+
+  // Idle time without a cause is outlined.
+  outline(canvas, top, bottom) {
+    TimelineColours.paint(canvas, canvas.outline, Math.max(bottom - Math.ceil(canvas.ratio), top), bottom);
   }
 
   describe(time, names, clock) {

@@ -6,7 +6,7 @@ class TimelineModel {
     const words = (column) => column.replaceAll("_", " ");
     const size = data.lanes.length > 8 ? { workHeight: 15, idleHeight: 6, gap: 4 } : { workHeight: 20, idleHeight: 7, gap: 6 };
     const titles = data.columns.map(words);
-    const laneRow = (label, lane, choice) => new TimelineLaneRow({ ...size, label, lane, fills, idleColumns, titles, choice });
+    const laneRow = (label, lane, choice) => new TimelineLaneRow({ ...size, label, lane, fills, titles, choice });
     this.fills = fills;
     this.columns = data.columns;
     this.idleColumns = idleColumns;
@@ -61,7 +61,6 @@ class TimelineModel {
       label: pids.size > 1 ? `${stream.pid ?? "?"}/${number}` : `stream ${number}`,
       lane: TimelineLane.unpacked(stream.lane, fills.length, gpu.shift_ns),
       fills,
-      idleColumns: [],
       titles,
       workHeight: 15,
       idleHeight: 0,
