@@ -40,9 +40,10 @@ check: $(VENV)/dev.stamp ## format, lint, types, import contract and spelling, a
 dev: $(VENV)/dev.stamp ## make the environment to work in
 	@echo "Ready. Next: make test, make check; or activate it: . $(BIN)/activate"
 
-bench: $(VENV)/dev.stamp ## time nsysan beside nsys, pandas and a plain read of the file
+bench: $(VENV)/dev.stamp ## time nsysan beside nsys, pandas and a plain read of the file, and the page
 	$(BIN)/python benchmarks/analyze.py $(ARGS)
 	$(BIN)/python benchmarks/read_columns.py
+	$(BIN)/python benchmarks/pan_timeline.py
 
 dist: $(VENV)/dev.stamp ## build the wheel and the source distribution into dist/
 	rm -rf dist
