@@ -124,7 +124,7 @@ def test_numbers_and_buttons_lead_to_what_dominates_first(picture: Picture) -> N
 
 
 def test_steps_stand_under_the_ruler_and_a_click_selects_one(picture: Picture) -> None:
-    assert picture.hover(0.22, STEPS_Y) == "step 3\n2.200000000s, 100.000 ms"
+    assert picture.hover(0.22, STEPS_Y) == "3: step 2\n2.200000000s, 100.000 ms"
     picture.page.mouse.click(*picture.point(0.22, STEPS_Y))
 
     assert picture.reading.startswith("Selected: 100.000 ms from 2.200000000s, gpu0")

@@ -45,7 +45,7 @@ class Lane:
 def lane_of(occupancy: Occupancy, exact: Intervals, limit: int, idle: IdlePieces | None = None) -> Lane:
     """The lane of one GPU or stream: exact if it has at most twice ``limit`` pieces then, each of which is short.
 
-    Else it has a piece a part, or if these are too many ``limit`` / 2 even ones, and within the intervals ``exact`` a
+    Else it has a piece a part, or if these are too many ``limit`` / 2 even ones (a third with causes), and within the intervals ``exact`` a
     piece for each change. ``idle`` is the idle time by cause, where that is known.
     """
     edges_ns = _cut(occupancy, exact, limit, idle)
@@ -97,7 +97,8 @@ def _cut(occupancy: Occupancy, exact: Intervals, limit: int, idle: IdlePieces | 
     most = 2 * limit + 1
     if len(changes_ns) <= most:
         return changes_ns
-    even_ns = even_edges(int(parts_ns[0]), int(parts_ns[-1]), limit // 2)
+    # a mixed piece with causes may have three times the columns of one without
+    even_ns = even_edges(int(parts_ns[0]), int(parts_ns[-1]), limit // (2 if idle is None else 3))
     coarse_ns = parts_ns if len(parts_ns) <= most else even_ns
     return distinct(np.concatenate([coarse_ns, changes_ns[_inside(changes_ns, exact)]]))
 

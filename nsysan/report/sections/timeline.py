@@ -31,6 +31,9 @@ from nsysan.report.terms import TERMS
 EVEN_FRAC = 0.05
 """Stretches whose shares of computing lie no further apart count as even."""
 
+MARKER_CHARACTERS = 60
+"""So much of a step's marker the picture says."""
+
 
 @dataclass(frozen=True, slots=True)
 class Key:
@@ -87,19 +90,26 @@ def _data(run: Run, timeline: TimelineLanes) -> str:
     all_gpus = None if is_whole else timeline.all_gpus
     drawn = msgspec.to_builtins(replace(timeline, all_gpus=all_gpus, stretches=(), kernel_places=(), part_places=()))
     steps = steps_by_gpu(run)
+    markers: dict[str | None, int] = {None: 0}
     for lane in drawn["lanes"]:
-        lane["steps"] = _packed_steps(steps[lane["id"]].list) if lane["id"] in steps else None
+        lane["steps"] = _packed_steps(steps[lane["id"]].list, markers) if lane["id"] in steps else None
     fills = _fills(timeline)
     paints = {fill: PAINTS[fill] for fill in fills if fill is not None}
-    return msgspec.json.encode({**drawn, "fills": fills, "paints": paints}).decode()
+    return msgspec.json.encode({**drawn, "fills": fills, "paints": paints, "markers": list(markers)}).decode()
 
 
-def _packed_steps(steps: Sequence[Step]) -> dict[str, object] | None:
-    """When the first step begins; packed, of each the time since the begin before, and how long it lasts."""
+def _packed_steps(steps: Sequence[Step], markers: dict[str | None, int]) -> dict[str, object] | None:
+    """When the first step begins; packed, of each the time since the begin before, its duration and its marker.
+
+    ``markers`` numbers the names of markers, which the steps of all GPUs share.
+    """
     if not steps:
         return None
     starts_ns = np.array([step.start_ns for step in steps])
-    numbers = np.column_stack((np.diff(starts_ns, prepend=starts_ns[0]), [step.duration_ns for step in steps]))
+    names = (None if step.marker is None else step.marker[:MARKER_CHARACTERS] for step in steps)
+    marked = [markers.setdefault(name, len(markers)) for name in names]
+    begun_ns = np.diff(starts_ns, prepend=starts_ns[0])
+    numbers = np.column_stack((begun_ns, [step.duration_ns for step in steps], marked))
     return {"start_ns": steps[0].start_ns, "steps": pack(numbers.ravel())}
 
 

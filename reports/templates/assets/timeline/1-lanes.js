@@ -179,14 +179,15 @@ class TimelineItems {
     return items;
   }
 
-  // Steps by their number.
-  static steps(packed, shift) {
+  // Steps by their number, and by what marks them.
+  static steps(packed, markers, shift) {
     const items = new TimelineItems();
     const numbers = unpackNumbers(packed.steps);
     let start = packed.start_ns + shift;
-    for (let at = 0; at < numbers.length; at += 2) {
+    for (let at = 0; at < numbers.length; at += 3) {
+      const [number, marker] = [at / 3 + 1, markers[numbers[at + 2]]];
       start += numbers[at];
-      items.add(start, numbers[at + 1], `step ${at / 2 + 1}`, "range");
+      items.add(start, numbers[at + 1], marker === null ? `step ${number}` : `${number}: ${marker}`, "range");
     }
     return items;
   }

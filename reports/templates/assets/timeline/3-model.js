@@ -23,7 +23,7 @@ class TimelineModel {
       shift: gpu.shift_ns,
       exact: gpu.exact.map(([start, end]) => [start + gpu.shift_ns, end + gpu.shift_ns]),
       row: laneRow(gpu.id, unpacked[place], place + first),
-      steps: gpu.steps ? [TimelineModel.stepRow(gpu)] : [],
+      steps: gpu.steps ? [TimelineModel.stepRow(gpu, data.markers)] : [],
       threads: gpu.threads.flatMap((thread) => TimelineModel.threadRows(thread, gpu)),
       streams: gpu.streams.map((stream) => TimelineModel.streamRow(stream, gpu, fills)),
     }));
@@ -39,8 +39,8 @@ class TimelineModel {
     return { id: null, label, shift: 0, exact: [], row, steps: [], threads: [], streams: [], isSum: !data.all_gpus };
   }
 
-  static stepRow(gpu) {
-    return new TimelineItemRow({ label: "steps", items: TimelineItems.steps(gpu.steps, gpu.shift_ns), height: 15, gap: 6, selects: true });
+  static stepRow(gpu, markers) {
+    return new TimelineItemRow({ label: "steps", items: TimelineItems.steps(gpu.steps, markers, gpu.shift_ns), height: 15, gap: 6, selects: true });
   }
 
   static threadRows(thread, gpu) {
