@@ -45,8 +45,8 @@ class Lane:
 def lane_of(occupancy: Occupancy, exact: Intervals, limit: int, idle: IdlePieces | None = None) -> Lane:
     """The lane of one GPU or stream: exact if it has at most twice ``limit`` pieces then, each of which is short.
 
-    Else it has a piece a part, or if these are too many ``limit`` / 2 even ones (a third with causes), and within the intervals ``exact`` a
-    piece for each change. ``idle`` is the idle time by cause, where that is known.
+    Else it has a piece a part, or if these are too many ``limit`` / 2 even ones, and within the intervals ``exact`` a
+    piece for each change. ``idle`` is the idle time by cause, where that is known; even pieces are then ``limit`` / 3.
     """
     edges_ns = _cut(occupancy, exact, limit, idle)
     causes_ns = None if idle is None else cause_coverage(idle, edges_ns)
@@ -98,7 +98,7 @@ def _cut(occupancy: Occupancy, exact: Intervals, limit: int, idle: IdlePieces | 
     if len(changes_ns) <= most:
         return changes_ns
     # a mixed piece with causes may have three times the columns of one without
-    even_ns = even_edges(int(parts_ns[0]), int(parts_ns[-1]), limit // (2 if idle is None else 3))
+    even_ns = even_edges(int(parts_ns[0]), int(parts_ns[-1]), max(limit // (2 if idle is None else 3), 1))
     coarse_ns = parts_ns if len(parts_ns) <= most else even_ns
     return distinct(np.concatenate([coarse_ns, changes_ns[_inside(changes_ns, exact)]]))
 
