@@ -1,6 +1,6 @@
 """How smoothly the page's timeline pans: milliseconds between frames, and how many of them the page's script takes.
 
-A page of 16 GPUs full of random kernels, calls and ranges is opened in Chromium, zoomed in, and dragged to and fro with
+A page of 16 GPUs full of random kernels, calls and ranges is opened in Chromium, zoomed in, and dragged back and forth with
 real mouse events. The time between frames says whether the screen keeps up, the script's CPU time a frame what a
 machine must spare for it. A headless Chromium paints without a GPU, on the same cores: there the first is an upper
 bound.
@@ -108,7 +108,7 @@ def pan(page: Page, zooms: int, move_count: int) -> tuple[Sequence[float], float
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     before_s = _script_cpu_s(session)
-    for offset in _to_and_fro(move_count, box["width"] / 3):
+    for offset in _back_and_forth(move_count, box["width"] / 3):
         page.mouse.move(middle + offset, y)
     script_s = _script_cpu_s(session) - before_s
     frames_ms: list[float] = page.evaluate("window.frames_ms")
@@ -122,7 +122,7 @@ def _script_cpu_s(session: CDPSession) -> float:
     return next(float(metric["value"]) for metric in metrics if metric["name"] == "ScriptDuration")
 
 
-def _to_and_fro(count: int, width: float) -> Iterator[float]:
+def _back_and_forth(count: int, width: float) -> Iterator[float]:
     """Offsets of 6 pixels a move, turned around at either side."""
     at, step = 0.0, 6.0
     for _ in range(count):
