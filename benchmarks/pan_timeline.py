@@ -1,6 +1,6 @@
 """How smoothly the page's timeline pans: milliseconds between frames, and how many of them the page's script takes.
 
-A page of 16 GPUs full of random kernels, calls and ranges is opened in Chromium, zoomed in, and dragged back and forth with
+A page of 16 GPUs full of random kernels and calls is opened in Chromium, zoomed in, and dragged from side to side with
 real mouse events. The time between frames says whether the screen keeps up, the script's CPU time a frame what a
 machine must spare for it. A headless Chromium paints without a GPU, on the same cores: there the first is an upper
 bound.

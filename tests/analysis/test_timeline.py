@@ -158,6 +158,20 @@ def test_a_place_leads_to_the_longest_run_of_a_kernel(tmp_path: Path) -> None:
     assert [(place.gpu, place.start_ns, place.duration_ns) for place in places] == [("gpu0", 20, 30), ("gpu1", 95, 4)]
 
 
+def test_a_place_leads_to_the_longest_stretch_of_each_part(tmp_path: Path) -> None:
+    # gpu0 communicates alone from 100 to 150, and from 200 to 280, where a kernel cuts it in 20 and 50; gpu1 for 40 ns
+    export = Export().kernel(0, 100, "a").kernel(100, 150, "ncclDevKernel_AllReduce_Sum(int)", stream=9)
+    export.kernel(200, 280, "ncclDevKernel_AllReduce_Sum(int)", stream=9).kernel(220, 230, "a")
+    export.kernel(0, 40, "ncclDevKernel_AllReduce_Sum(int)", pid=200).copy(300, 310, 64).copy(60, 90, 64, pid=200)
+
+    places = timeline_of(tmp_path, export).part_places
+
+    assert [(place.part, place.gpu, place.start_ns, place.end_ns) for place in places] == [
+        (Part.EXPOSED_COMMUNICATION, "gpu0", 100, 150),
+        (Part.EXPOSED_COPY, "gpu1", 60, 90),
+    ]
+
+
 def test_without_gpu_work_there_is_no_timeline(tmp_path: Path) -> None:
     assert isinstance(analyze_exports(tmp_path, Export()).results.get(Timeline), Skipped)
 
