@@ -9,6 +9,7 @@ from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.partition import Part, PartTimes
 from nsysan.report.elements import Place
 from nsysan.report.formats.html import render_page
+from nsysan.report.formats.text import render_text
 from nsysan.report.look_next import leads, look_next
 from nsysan.report.prose import Phrase, plain
 from nsysan.report.sections.timeline import SECTION, TimelineView
@@ -89,3 +90,10 @@ def test_the_page_has_a_button_for_each_place_and_the_verdict_leads_to_the_first
         ("gpu0", "2000000000", "2100000000"),
     ]
     assert "Look next at the gap that waited longest for the data loader: 125.000 ms from" in page.text("verdict")
+
+
+def test_the_text_tells_the_story_of_the_gap_it_leads_to_and_of_no_other() -> None:
+    communicating = gpu_time((gpu("gpu0", PartTimes(450, 0, 0, 0, 400, 100, 50)),))
+
+    assert "The longest gap: Thread 101" in render_text(full_run())
+    assert "The longest gap:" not in render_text(run_of(communicating, GAPS, PLACED))
