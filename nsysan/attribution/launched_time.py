@@ -11,6 +11,7 @@ from nsysan.attribution.activities import Activities
 from nsysan.attribution.grouping import rows_by_key
 from nsysan.attribution.host import Host
 from nsysan.attribution.launch import NO_CALL
+from nsysan.model.distinct import summed
 from nsysan.model.tables import Int64Array, Table
 
 WindowedWork = tuple[Activities, tuple[int, int]]
@@ -54,8 +55,8 @@ def launched_time(host: Host, work: Iterable[WindowedWork]) -> LaunchedTime:
         rows = host.launches.of(activities)
         called = rows != NO_CALL
         duration_ns = activities.end_ns.clip(*window_ns) - activities.start_ns.clip(*window_ns)
-        np.add.at(gpu_ns, rows[called], duration_ns[called])
-        np.add.at(work_count, rows[called], 1)
+        gpu_ns += summed(duration_ns[called], rows[called], len(host.calls))
+        work_count += np.bincount(rows[called], minlength=len(host.calls))
     rows = np.flatnonzero(work_count)
     by_thread = rows_by_key(host.calls.global_tid[rows], host.calls.start_ns[rows])
     rows = rows[by_thread.rows]

@@ -6,6 +6,7 @@ Most columns of traces are ids without many holes, for which a table of all numb
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -79,6 +80,17 @@ def first_rows(places: IdArray) -> Int64Array:
     # of several rows with one place the last that is written stays
     rows[places[::-1]] = np.arange(len(places) - 1, -1, -1)
     return rows
+
+
+def summed(values: npt.NDArray[np.integer[Any]], places: npt.NDArray[np.integer[Any]], count: int) -> Int64Array:
+    """The sum of the values of each of ``count`` places, as whole numbers."""
+    sums = np.zeros(count, np.int64)
+    if values.strides == (0,) and len(values):
+        # one value that all rows have
+        return np.bincount(places, minlength=count) * int(values[0])
+    # numpy's quick way is for indices and values as wide as the sums
+    np.add.at(sums, places.astype(np.intp, copy=False), values.astype(np.int64, copy=False))
+    return sums
 
 
 def _sorted_distinct(column: IdArray) -> Int64Array:

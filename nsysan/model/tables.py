@@ -34,10 +34,10 @@ def narrowed(name: str, values: IdArray) -> IdArray:
 
     What is computed with stays int64: times and sizes, and threads and processes, whose bits are taken apart.
     """
-    if name.endswith(_MEASURED) or not len(values):
+    if not len(values):
         return values
     first, last = int(values.min()), int(values.max())
-    if not name.endswith(_COMPOSED):
+    if not name.endswith((*_MEASURED, *_COMPOSED)):
         values = values.astype(_narrowest(first, last), copy=False)
     return np.broadcast_to(values[:1], len(values)) if first == last else values
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from nsysan.model.distinct import summed
 from nsysan.model.partition import Activity, Part, PartTimes, part_of
 from nsysan.model.tables import BoolArray, Int64Array
 from nsysan.timeline.intervals import Intervals, union
@@ -43,15 +44,11 @@ class Occupancy:
 
     def state_times(self) -> Int64Array:
         """Time per state, indexed by its bits: 32 values that add up to the window."""
-        times_ns = np.zeros(STATE_COUNT, dtype=np.int64)
-        np.add.at(times_ns, self.states, np.diff(self.bounds_ns))
-        return times_ns
+        return summed(np.diff(self.bounds_ns), self.states, STATE_COUNT)
 
     def part_times(self) -> PartTimes:
         """Time per part of the partition; the parts add up to the window."""
-        times_ns = np.zeros(len(_PARTS), dtype=np.int64)
-        np.add.at(times_ns, _PART_OF_STATE, self.state_times())
-        return PartTimes(*(int(time_ns) for time_ns in times_ns))
+        return PartTimes(*summed(self.state_times(), _PART_OF_STATE, len(_PARTS)).tolist())
 
     def time_where(self, states: BoolArray) -> int:
         """The time spent in any of the ``states``, a mask of 32."""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsysan.model.distinct import NOWHERE, Distinct, coded, distinct, first_rows
+from nsysan.model.distinct import NOWHERE, Distinct, coded, distinct, first_rows, summed
 from nsysan.model.tables import ABSENT, Int64Array
 
 LARGEST = np.iinfo(np.int64).max
@@ -41,3 +41,14 @@ def test_a_column_of_few_bytes_is_no_different(kind: type[np.signedinteger]) -> 
     values, places = coded(np.array([highest, lowest, 0, highest], kind))
 
     assert (values.tolist(), places.tolist()) == ([lowest, 0, highest], [2, 0, 1, 2])
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(-(10**15), 10**15)), max_size=20))
+def test_sums_are_those_of_each_place(drawn: list[tuple[int, int]]) -> None:
+    places, values = (np.array([pair[side] for pair in drawn], np.int64) for side in (0, 1))
+    expected = [sum(value for place, value in drawn if place == wanted) for wanted in range(4)]
+
+    assert summed(values, places, 4).tolist() == expected
+    assert summed(values, places.astype(np.int8), 4).tolist() == expected
+    sevens = summed(np.broadcast_to(np.int8(7), len(drawn)), places, 4)
+    assert sevens.tolist() == [7 * sum(place == wanted for place, _ in drawn) for wanted in range(4)]

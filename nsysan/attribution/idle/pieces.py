@@ -17,6 +17,7 @@ from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.idle.inside_call import pieces_inside
 from nsysan.attribution.launch import NO_CALL
+from nsysan.model.distinct import summed
 from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.tables import ABSENT, Int64Array, Table
 from nsysan.timeline.intervals import Intervals
@@ -65,8 +66,7 @@ class IdleTime:
 
 def causes_of(pieces: IdlePieces) -> IdleCauses:
     """The time of the pieces per cause."""
-    times_ns = np.zeros(len(CAUSES), np.int64)
-    np.add.at(times_ns, pieces.cause, pieces.end_ns - pieces.start_ns)
+    times_ns = summed(pieces.end_ns - pieces.start_ns, pieces.cause, len(CAUSES))
     return IdleCauses.of_times(dict(zip(CAUSES, times_ns.tolist(), strict=True)))
 
 

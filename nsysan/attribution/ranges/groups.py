@@ -17,6 +17,8 @@ from nsysan.model.trace import PROCESS_BITS
 from nsysan.timeline.labelling import NOBODY
 from nsysan.timeline.ordering import order_of
 
+_NONE = int(np.iinfo(np.int64).min)
+
 DomainAndName = tuple[str | None, str]
 """A domain's name, None of the default one, and the name that ranges share."""
 
@@ -97,9 +99,9 @@ def own_shares(times: RangeTimes, groups: Int64Array, threads: Int64Array, total
     ``totals_ns`` is the GPU time launched before each place of the call order.
     """
     # times are cut at a window's begin: of those cut there the calls tell which began first
-    order = order_of(codes_of(groups, threads), times.start_ns, times.first_call, -times.end_ns)
-    key = np.stack([groups[order], threads[order]], axis=1)
-    head = np.concatenate([[True], (key[1:] != key[:-1]).any(axis=1)])[: len(order)]
+    key = codes_of(groups, threads)
+    order = order_of(key, times.start_ns, times.first_call, -times.end_ns)
+    head = np.diff(key[order], prepend=-1) != 0
     end_ns = np.maximum(times.end_ns, times.start_ns)[order]
     begun_ns = np.maximum(times.start_ns[order], _latest_before(end_ns, head))
     first, last = times.first_call[order], times.last_call[order]
@@ -114,9 +116,12 @@ def _latest_before(ends: Int64Array, head: np.ndarray) -> Int64Array:
     """The largest end among the rows before each in its group; the smallest number there is for the first."""
     if not len(ends):
         return ends
-    # ranks are small, so that groups can be told apart by adding to them
-    unique, ranks = coded(ends)
-    base = np.cumsum(head) * (len(unique) + 1)
-    latest = np.maximum.accumulate(base + ranks)
-    before = np.concatenate([[-1], latest[:-1]]) - base
-    return np.where(before < 0, np.iinfo(np.int64).min, unique[np.maximum(before, 0)])
+    # groups are told apart by adding to the ends what no end reaches
+    earliest, reach = int(ends.min()), int(ends.max()) - int(ends.min()) + 1
+    if reach * (int(head.sum()) + 1) > np.iinfo(np.int64).max:
+        unique, ranks = coded(ends)
+        before = _latest_before(ranks.astype(np.int64), head)
+        return np.where(before == _NONE, _NONE, unique[np.maximum(before, 0)])
+    base = np.cumsum(head) * reach - earliest
+    latest = np.maximum.accumulate(base + ends)
+    return np.where(head, _NONE, np.concatenate([[_NONE], latest[:-1]]) - base)

@@ -17,7 +17,7 @@ from nsysan.attribution.ranges.free import free_ranges
 from nsysan.attribution.ranges.groups import GroupNumbers, OwnShare, ShapeNumbers, own_shares, tells_shapes
 from nsysan.attribution.ranges.times import RangeTimes, range_times
 from nsysan.attribution.ranges.tree import PathSums, path_sums
-from nsysan.model.distinct import coded, distinct
+from nsysan.model.distinct import coded, distinct, summed
 from nsysan.model.tables import ABSENT, Int64Array, Table
 from nsysan.timeline.labelling import NOBODY
 
@@ -51,9 +51,8 @@ class SumsByGroup:
         groups, group_of = coded(ranges.group)
         for name, column in ranges.columns().items():
             if name != "group":
-                sums = np.zeros(len(groups), np.int64)
-                np.add.at(sums, group_of, column)
-                for group, value in zip(groups.tolist(), sums.tolist(), strict=True):
+                sums = summed(column, group_of, len(groups)).tolist()
+                for group, value in zip(groups.tolist(), sums, strict=True):
                     self._sums[group][name] += value
 
     def rows(self) -> Iterator[tuple[int, dict[str, int]]]:
@@ -92,7 +91,7 @@ class ReportRanges:
             gpu_self_ns=times.gpu_self_ns,
             ambiguous_gpu_ns=np.zeros(len(times), np.int64),
             launch_starved_ns=starved_ns[times.row],
-        )
+        ).narrowed()
 
     def by_shape(self, sums: RangeSums, shapes: ShapeNumbers) -> RangeSums:
         """Of what push/pop ranges add, that of operators whose text tells shapes, by the number of these."""

@@ -7,14 +7,15 @@ a difference of prefix sums. That is right for the innermost range and every one
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from nsysan.attribution.grouping import rows_by_key
 from nsysan.attribution.host import Host
 from nsysan.attribution.launched_time import LaunchedTime
-from nsysan.model.tables import Int64Array, Table
+from nsysan.model.distinct import summed
+from nsysan.model.tables import IdArray, Int64Array, Table, narrowed
 from nsysan.timeline.labelling import NOBODY, innermost, parents_of
 
 
@@ -26,13 +27,13 @@ class RangeTimes(Table):
     has. ``first_call`` and ``last_call`` bound the span of calls, as places in order of thread and begin.
     """
 
-    row: Int64Array
-    parent: Int64Array
+    row: IdArray
+    parent: IdArray
     start_ns: Int64Array
     end_ns: Int64Array
     cpu_self_ns: Int64Array
-    first_call: Int64Array
-    last_call: Int64Array
+    first_call: IdArray
+    last_call: IdArray
     gpu_self_ns: Int64Array
 
 
@@ -47,7 +48,7 @@ def range_times(host: Host, launched: LaunchedTime, bounds_ns: tuple[int, int]) 
     joined = RangeTimes.concatenate(tables)
     shift = np.repeat(offsets[:-1], [len(table) for table in tables]) if tables else offsets[:0]
     parent = np.where(joined.parent == NOBODY, NOBODY, joined.parent + shift)
-    return RangeTimes(**{**joined.columns(), "parent": parent})
+    return replace(joined, parent=narrowed("parent", parent))
 
 
 def _by_domain(host: Host, rows: Int64Array) -> Iterator[Int64Array]:
@@ -60,18 +61,16 @@ def _of_nest(host: Host, launched: LaunchedTime, rows: Int64Array, bounds_ns: tu
     labelling = innermost(start_ns, end_ns)
     first, calls = launched.of_thread(int(host.ranges.global_tid[rows[0]]))
     clipped_start_ns, clipped_end_ns = start_ns.clip(*bounds_ns), np.maximum(end_ns, start_ns).clip(*bounds_ns)
-    cpu_self_ns, gpu_self_ns = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
     held = np.diff(labelling.bounds_ns.clip(*bounds_ns), append=bounds_ns[1]) * (labelling.labels != NOBODY)
-    np.add.at(cpu_self_ns, np.maximum(labelling.labels, 0), held)
     holder = labelling.at(calls.start_ns)
-    np.add.at(gpu_self_ns, holder[holder != NOBODY], calls.gpu_ns[holder != NOBODY])
+    is_held = holder != NOBODY
     return RangeTimes(
         row=rows,
         parent=parents_of(start_ns, end_ns),
         start_ns=clipped_start_ns,
         end_ns=clipped_end_ns,
-        cpu_self_ns=cpu_self_ns,
+        cpu_self_ns=summed(held, np.maximum(labelling.labels, 0), len(rows)),
         first_call=first + np.searchsorted(calls.start_ns, start_ns),
         last_call=first + np.searchsorted(calls.start_ns, np.maximum(end_ns, start_ns)),
-        gpu_self_ns=gpu_self_ns,
-    )
+        gpu_self_ns=summed(calls.gpu_ns[is_held], holder[is_held], len(rows)),
+    ).narrowed()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.ranges.times import RangeTimes
-from nsysan.model.distinct import coded
+from nsysan.model.distinct import coded, summed
 from nsysan.model.tables import Int64Array
 from nsysan.timeline.labelling import NOBODY
 
@@ -77,11 +77,10 @@ class RangeTree:
 def path_sums(times: RangeTimes, groups: Int64Array, totals_ns: Int64Array) -> PathSums:
     """The paths of these ranges with their sums; ``totals_ns`` is the GPU time launched before each call's place."""
     node_of, nodes = _paths(times, groups)
-    sums = np.zeros((len(nodes), 3), np.int64)
     gpu_ns = totals_ns[times.last_call] - totals_ns[times.first_call]
-    for column, values in enumerate((np.ones(len(times), np.int64), times.end_ns - times.start_ns, gpu_ns)):
-        np.add.at(sums[:, column], node_of, values)
-    return PathSums(nodes, [(count, cpu_ns, gpu_ns) for count, cpu_ns, gpu_ns in sums.tolist()])
+    counts = np.bincount(node_of, minlength=len(nodes))
+    cpu_sums, gpu_sums = (summed(column, node_of, len(nodes)) for column in (times.end_ns - times.start_ns, gpu_ns))
+    return PathSums(nodes, list(zip(counts.tolist(), cpu_sums.tolist(), gpu_sums.tolist(), strict=True)))
 
 
 def _paths(times: RangeTimes, groups: Int64Array) -> tuple[Int64Array, list[tuple[int, int]]]:

@@ -12,7 +12,7 @@ from nsysan.attribution.host import Host
 from nsysan.attribution.kernel_class import classify
 from nsysan.attribution.launch import NO_CALL
 from nsysan.attribution.steps.markers import Markers
-from nsysan.model.distinct import coded
+from nsysan.model.distinct import coded, summed
 from nsysan.model.kernels import KernelClass
 from nsysan.model.partition import Activity
 from nsysan.model.tables import Int64Array, Kernels
@@ -131,7 +131,7 @@ def _on_main_stream(activities: Activities, trace: Trace) -> tuple[Kernels, Int6
     if not computes.any():
         return kernels.take(own.row[:0]), own.row[:0]
     stream_of = codes_of(kernels.context_id[own.row], kernels.stream_id[own.row])
-    times_ns = np.zeros(int(stream_of.max()) + 1, np.int64)
-    np.add.at(times_ns, stream_of, np.where(computes, (kernels.end_ns - kernels.start_ns)[own.row], 0))
+    lengths_ns = np.where(computes, (kernels.end_ns - kernels.start_ns)[own.row], 0)
+    times_ns = summed(lengths_ns, stream_of, int(stream_of.max()) + 1)
     chosen = own.row[stream_of == times_ns.argmax()]
     return kernels.take(chosen), chosen
