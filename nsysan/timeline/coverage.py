@@ -24,8 +24,9 @@ def coverage(occupancy: Occupancy, edges_ns: Int64Array) -> Int64Array:
     holding = (np.searchsorted(bounds_ns, inside_ns, side="right") - 1).clip(max=len(parts) - 1)
     passed_ns = inside_ns - bounds_ns[holding]
     lengths_ns = np.diff(bounds_ns)
-    columns = [_before(lengths_ns, parts == part, holding, passed_ns) for part in range(len(Part))]
-    before_ns = np.stack(columns, axis=1)
+    before_ns = np.zeros((len(edges_ns), len(Part)), np.int64)
+    for part in np.flatnonzero(np.bincount(parts)).tolist():
+        before_ns[:, part] = _before(lengths_ns, parts == part, holding, passed_ns)
     return before_ns[1:] - before_ns[:-1]
 
 
