@@ -80,7 +80,7 @@ def attribute_idle(
     """
     hosts: dict[int, Host] = {report: found.host for report, found in threads.items()}
     ended = ended_gaps(LaunchedWork.of(activities, hosts), gaps, hosts, shifts_ns)
-    report_of = np.where(ended.activity < 0, ABSENT, activities.report[np.maximum(ended.activity, 0)])
+    report_of = np.where(ended.activity < 0, -1, activities.report[np.maximum(ended.activity, 0)])
     called = ended.call != NO_CALL
     pieces = [_uncalled(ended.take(~called))]
     for report, of_report in threads.items():
