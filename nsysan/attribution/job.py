@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from nsysan.attribution.activities import SOURCES, Activities, DeviceActivities, collect_activities, in_order
 from nsysan.attribution.clocks import Clock, clocks_of, shifted
+from nsysan.attribution.collectives.job_collectives import JobCollectives
+from nsysan.attribution.collectives.members import members_of
+from nsysan.attribution.collectives.ranks import RankChoice
 from nsysan.attribution.doubtful_records import doubt_notes
 from nsysan.attribution.gpu_identity import GpuIdentity, identify_gpu
 from nsysan.attribution.host import Host
@@ -85,6 +88,8 @@ class Job:
     """Why each GPU and device was idle, and what the threads of each report did."""
     steps: JobSteps
     """The training steps of each device."""
+    collectives: JobCollectives
+    """What the ranks told each other, who waited for whom, and the clock they share."""
 
     @property
     def devices(self) -> tuple[Device, ...]:
@@ -107,12 +112,16 @@ class Job:
 
 
 def build_job(
-    traces: Sequence[Trace], choice: WindowChoice | None = None, gpu: str | None = None, marker: str | None = None
+    traces: Sequence[Trace],
+    choice: WindowChoice | None = None,
+    gpu: str | None = None,
+    marker: str | None = None,
+    ranks: RankChoice | None = None,
 ) -> Job:
     """The job of these traces over the chosen window, cut down to one GPU where its id, index or UUID is given.
 
-    ``marker`` names the NVTX ranges that mark steps, None is to find them. Raises UsageError where the window or the
-    GPU does not exist.
+    ``marker`` names the NVTX ranges that mark steps, None is to find them; ``ranks`` is what the user says of ranks.
+    Raises UsageError where the window or the GPU does not exist.
     """
     choice = choice or WindowChoice()
     hosts = [Host(trace) for trace in traces]
@@ -123,7 +132,8 @@ def build_job(
         for report, trace in enumerate(traces)
         for work in collect_activities(trace, report)
     ]
-    groups = group_by_gpu([device for device in everything if len(device.work.activities)], clocks)
+    working = [device for device in everything if len(device.work.activities)]
+    groups = group_by_gpu(working, clocks)
     gpus = [_build_gpu(f"gpu{index}", group, bounds, clocks) for index, group in enumerate(groups)]
     chosen = _choose(gpus, gpu)
     if choice != WindowChoice():
@@ -132,7 +142,9 @@ def build_job(
     doubted = (note for trace in traces for notes_of in of_traces for note in notes_of(trace))
     notes = (*_unusable_notes(everything), *doubted, *matching_notes(groups))
     idle = JobIdle([HostThreads(host) for host in hosts], clocks)
-    return Job(tuple(traces), tuple(chosen), notes, choice != WindowChoice(), idle, JobSteps(hosts, marker))
+    steps = JobSteps(hosts, marker)
+    collectives = JobCollectives(hosts, clocks, members_of(working), ranks or RankChoice())
+    return Job(tuple(traces), tuple(chosen), notes, choice != WindowChoice(), idle, steps, collectives)
 
 
 def occupancy_of(activities: Activities, window_ns: tuple[int, int]) -> Occupancy:

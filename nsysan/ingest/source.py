@@ -34,6 +34,9 @@ class Source(Protocol):
     def rows(self, table: StoredTable, columns: Iterable[str]) -> Iterator[tuple[Value, ...]]:
         """The rows of a small table, one at a time; a column that it lacks is None in each."""
 
+    def rows_with(self, table: StoredTable, needed: str, columns: Iterable[str]) -> Iterator[tuple[Value, ...]]:
+        """Of a large table the rows in which ``needed``, a column that it has, holds a value."""
+
     def read_columns(self, table: StoredTable, columns: tuple[Column, ...], scope: Scope | None) -> ColumnRead:
         """The ``columns`` of the rows in ``scope``, or of all rows."""
 

@@ -244,7 +244,8 @@ class CollectiveCalls(Table):
     ``size_bytes`` is S, the whole array, as PyTorch counts it: of an all-gather what comes out on a rank, of a
     reduce-scatter and all-to-all what goes in, of a gather and scatter one rank's part times the size of the group.
     Keys in ``Trace.strings``: ``kind_id`` of a ``Collective`` value, ``dtype_id`` and ``group_id`` of the names
-    PyTorch gives.
+    PyTorch gives. ``sends_to`` and ``receives_from`` are the other end of a message, as the group counts its ranks;
+    ``sequence`` is the call's number on its group.
     """
 
     start_ns: Int64Array
@@ -255,3 +256,27 @@ class CollectiveCalls(Table):
     group_id: IdArray
     group_size: IdArray
     size_bytes: Int64Array
+    sends_to: IdArray
+    receives_from: IdArray
+    sequence: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NcclPayloads(Table):
+    """What NCCL attached to its NVTX ranges; a range is the one of the thread that begins then.
+
+    ``size_bytes`` is the call's own argument: the whole buffer of an all-reduce, broadcast and reduce, one rank's part
+    of an all-gather and reduce-scatter, what goes to one peer of an all-to-all, gather and scatter, one message.
+    ``communicator_id`` is NCCL's 64-bit hash, bit for bit; ``root`` and ``peer`` count within the communicator. Where
+    one is made, ``rank`` and ``rank_count`` say which of how many the process' ``device_id`` is in it.
+    """
+
+    start_ns: Int64Array
+    global_tid: IdArray
+    communicator_id: Int64Array
+    size_bytes: Int64Array
+    root: IdArray
+    peer: IdArray
+    rank: IdArray
+    rank_count: IdArray
+    device_id: IdArray

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 
 from nsysan.model.profilers import Profiler
 from nsysan.model.tables import (
@@ -14,6 +15,7 @@ from nsysan.model.tables import (
     GraphLaunches,
     Kernels,
     Memsets,
+    NcclPayloads,
     NvtxDetails,
     NvtxMarks,
     NvtxRanges,
@@ -37,6 +39,18 @@ IMPOSSIBLE_NS = 10 * 86_400 * NS_PER_S
 def process_of(global_id: int) -> int | None:
     """The process id inside a serialized global pid or tid (bits 24 to 47), None where that is ``ABSENT``."""
     return None if global_id == ABSENT else (global_id >> PID_SHIFT) & PID_MASK
+
+
+class RankSource(str, Enum):
+    """What tells which rank of the job something is of, from the surest on."""
+
+    USER = "user"
+    COMMUNICATOR = "communicator"
+    PROFILER = "profiler"
+    MPI = "mpi"
+    ENVIRONMENT = "environment"
+    FILE_NAME = "file_name"
+    DEVICE_ORDER = "device_order"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +142,7 @@ class Trace:
     """Rows per source table left out because a needed value was no integer."""
     runtime_calls: RuntimeCalls | None = None
     collective_calls: CollectiveCalls | None = None
+    nccl_payloads: NcclPayloads | None = None
     nvtx_marks: NvtxMarks | None = None
     nvtx_range_details: NvtxDetails | None = None
     nvtx_mark_details: NvtxDetails | None = None
@@ -138,7 +153,10 @@ class Trace:
     os_calls: OsCalls | None = None
     scheduling_events: SchedulingEvents | None = None
     rank: int | None = None
+    rank_source: RankSource | None = None
     world_size: int | None = None
+    mpi_ranks: Mapping[int, int] = field(default_factory=dict)
+    """The rank of each process that MPI told, by global pid."""
     process_groups: tuple[ProcessGroup, ...] = ()
     ambiguous_name_count: int = 0
     """Ids of names for which the report has several texts; the first is in ``strings``."""

@@ -40,9 +40,24 @@ def test_a_collective(  # noqa: PLR0913, PLR0917 -- one parameter a column of th
 
     trace = read(written(tmp_path, event("cpu_op", "record_param_comms", 5, 2, thread=(42, 42), **called)))
 
-    [(start_ns, end_ns, tid, kind_id, dtype_id, group_id, group_size, size)] = rows(trace.collective_calls)
+    [(start_ns, end_ns, tid, kind_id, dtype_id, group_id, group_size, size, *peers)] = rows(trace.collective_calls)
     assert (start_ns, end_ns, tid, group_size, size) == (0, 2_000, MAIN_TID, 4, size_bytes)
+    assert peers == [ABSENT, ABSENT, ABSENT]
     assert [trace.text(text_id) for text_id in (kind_id, dtype_id, group_id)] == [kind, dtype, "13"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "peers"),
+    [
+        ({"Collective name": "send", "Dst Rank": 1, "Src Rank": 0, "Seq": 7}, (1, ABSENT, 7)),
+        ({"Collective name": "recv", "Dst Rank": 1, "Src Rank": 0}, (ABSENT, 0, ABSENT)),
+        ({"Collective name": "allreduce", "Dst Rank": 1, "Seq": "7"}, (ABSENT, ABSENT, ABSENT)),
+    ],
+)
+def test_who_a_message_is_for(tmp_path: Path, arguments: dict[str, object], peers: tuple[int, ...]) -> None:
+    trace = read(written(tmp_path, event("cpu_op", "record_param_comms", 5, 2, thread=(42, 42), **arguments)))
+
+    assert rows(trace.collective_calls, "sends_to", "receives_from", "sequence") == [peers]
 
 
 @pytest.mark.parametrize("arguments", [{}, {"Collective name": "wait"}, {"Collective name": 7}])

@@ -50,6 +50,16 @@ class ArrowTables:
                 found = [batch.column(name).to_pylist() if name in table.columns else nothing for name in wanted]
                 yield from zip(*found, strict=True)
 
+    def rows_with(self, table: StoredTable, needed: str, columns: Iterable[str]) -> Iterator[tuple[Value, ...]]:
+        """Of a large table the rows in which ``needed``, a column that it has, holds a value."""
+        path, wanted = self._paths[table.name], list(columns)
+        with damage_reported(path):
+            for batch in record_batches(path, sorted(table.columns.intersection({*wanted, needed}))):
+                kept = batch.filter(batch.column(needed).is_valid())
+                nothing = [None] * kept.num_rows
+                found = [kept.column(name).to_pylist() if name in table.columns else nothing for name in wanted]
+                yield from zip(*found, strict=True)
+
     def read_columns(self, table: StoredTable, columns: tuple[Column, ...], scope: Scope | None) -> ColumnRead:
         """The ``columns`` of the rows in ``scope``, or of all rows."""
         path = self._paths[table.name]

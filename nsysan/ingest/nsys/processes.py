@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from nsysan.ingest.nsys.open_export import OpenExport
+from nsysan.ingest.nsys.tables import MPI_COMMUNICATORS, MPI_RANKS
 from nsysan.ingest.source import integer, known_text
 from nsysan.model.contents import Communicators
 from nsysan.model.text import display_text
 
 _PROCESSES = "PROCESSES"
-_MPI_RANKS = "MPI_RANKS"
-_MPI_COMMUNICATORS = "MPI_COMMUNICATORS"
 
-PROCESS_TABLES = (_PROCESSES, _MPI_RANKS, _MPI_COMMUNICATORS)
+PROCESS_TABLES = (_PROCESSES, MPI_RANKS, MPI_COMMUNICATORS)
 """The tables that these functions look into."""
 
 
@@ -30,7 +29,7 @@ def process_names(export: OpenExport) -> dict[int, str]:
 
 def communicators(export: OpenExport, nccl_range_count: int) -> Communicators | None:
     """What MPI's tables tell, with the ranges of NCCL; None where there is neither."""
-    ranks, sizes = _integers(export, _MPI_RANKS, "rank"), _integers(export, _MPI_COMMUNICATORS, "size")
+    ranks, sizes = _integers(export, MPI_RANKS, "rank"), _integers(export, MPI_COMMUNICATORS, "size")
     return Communicators(ranks, sizes, nccl_range_count) if ranks or sizes or nccl_range_count else None
 
 

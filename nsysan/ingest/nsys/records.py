@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from nsysan.ingest.nsys import tables
+from nsysan.ingest.nsys.nccl_payloads import read_nccl_payloads
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import DetailedRanges, NvtxPoints, RecordTable
 from nsysan.model.distinct import distinct
@@ -18,6 +19,7 @@ from nsysan.model.tables import (
     Int64Array,
     Kernels,
     Memsets,
+    NcclPayloads,
     NvtxDetails,
     NvtxRanges,
     OsCalls,
@@ -48,6 +50,7 @@ class Records:
     nvtx_ranges: NvtxRanges | None = None
     nvtx_range_details: NvtxDetails | None = None
     nvtx_points: NvtxPoints | None = None
+    nccl_payloads: NcclPayloads | None = None
 
     def name_ids(self) -> Int64Array:
         """The ids that name a record, each once, in ascending order."""
@@ -100,6 +103,7 @@ def read_records(export: OpenExport, *, with_host: bool) -> Records:
         nvtx_ranges=bare(ranges, NvtxRanges),
         nvtx_range_details=details_of(ranges),
         nvtx_points=_read(export, tables.NVTX_POINTS),
+        nccl_payloads=read_nccl_payloads(export),
     )
 
 

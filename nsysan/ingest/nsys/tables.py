@@ -37,6 +37,9 @@ SESSION_START = "TARGET_INFO_SESSION_START_TIME"
 CAPTURE_DETAILS = "ANALYSIS_DETAILS"
 GPUS = "TARGET_INFO_GPU"
 CUDA_DEVICES = "TARGET_INFO_CUDA_DEVICE"
+PAYLOAD_ENTRIES = "NVTX_PAYLOAD_SCHEMA_ENTRIES"
+MPI_RANKS = "MPI_RANKS"
+MPI_COMMUNICATORS = "MPI_COMMUNICATORS"
 SEEN_GPUS = "TARGET_INFO_CUDA_GPU"
 """The GPUs that each process saw; nsys 2020 wrote this, and neither of the two before."""
 
@@ -213,5 +216,8 @@ TABLE_NAMES = (
     GPUS,
     CUDA_DEVICES,
     SEEN_GPUS,
+    PAYLOAD_ENTRIES,
+    MPI_RANKS,
+    MPI_COMMUNICATORS,
 )
 """Every table nsysan reads; ``nsys export --tables`` matches whole names and adds nothing that they depend on."""

@@ -9,6 +9,7 @@ from nsysan.ingest.nsys.identity import read_identity
 from nsysan.ingest.nsys.machine import read_cuda_devices, read_gpus
 from nsysan.ingest.nsys.names import Names
 from nsysan.ingest.nsys.open_export import open_export
+from nsysan.ingest.nsys.ranks import read_ranks
 from nsysan.ingest.nsys.records import Records, bare, details_of, read_records
 from nsysan.ingest.nsys.session import Session, read_session
 from nsysan.ingest.nsys.tables import WORK, NvtxPoints
@@ -17,7 +18,7 @@ from nsysan.ingest.source import Source
 from nsysan.model.host_events import NvtxEvent
 from nsysan.model.profilers import Profiler
 from nsysan.model.tables import NvtxMarks
-from nsysan.model.trace import PROCESS_BITS, Trace
+from nsysan.model.trace import PROCESS_BITS, RankSource, Trace
 
 
 def read_export(source: Source, candidate: Candidate, reader: str, options: ReadOptions) -> Trace:
@@ -31,6 +32,7 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
     names = Names(export, records.name_ids())
     points = names.renamed(records.nvtx_points)
     marks = None if points is None else points.of_type(NvtxEvent.MARK)
+    ranks = read_ranks(export)
     gpus, cuda_devices = read_gpus(export), read_cuda_devices(export)
     return Trace(
         name=candidate.path.name,
@@ -60,6 +62,11 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
         nvtx_mark_details=details_of(marks),
         nvtx_categories=_category_names(points, names.strings),
         nvtx_domains=_domain_names(points, names.strings),
+        nccl_payloads=records.nccl_payloads,
+        rank=ranks.rank,
+        rank_source=None if ranks.rank is None else RankSource.ENVIRONMENT,
+        world_size=ranks.world_size,
+        mpi_ranks=ranks.mpi_ranks,
         unreadable_records={table: left_out for table, left_out in export.unreadable_records.items() if left_out},
         ambiguous_name_count=names.ambiguous_count,
         unreadable_work=_unreadable_work(export.unreadable_records),

@@ -36,8 +36,12 @@ class SqliteTables:
 
     def rows(self, table: StoredTable, columns: Iterable[str]) -> Iterator[tuple[Value, ...]]:
         """The rows of a small table; a column that it lacks is None in each."""
-        selected = ", ".join(f'"{column}"' if column in table.columns else "NULL" for column in columns)
-        yield from self._connection.execute(f'SELECT {selected} FROM "{table.name}"')  # noqa: S608 -- names nsysan declares
+        yield from self._connection.execute(f'SELECT {_selected(table, columns)} FROM "{table.name}"')  # noqa: S608 -- names nsysan declares
+
+    def rows_with(self, table: StoredTable, needed: str, columns: Iterable[str]) -> Iterator[tuple[Value, ...]]:
+        """Of a large table the rows in which ``needed``, a column that it has, holds a value."""
+        query = f'SELECT {_selected(table, columns)} FROM "{table.name}" WHERE "{needed}" IS NOT NULL'  # noqa: S608 -- the same
+        yield from self._connection.execute(query)
 
     def read_columns(self, table: StoredTable, columns: tuple[Column, ...], scope: Scope | None) -> ColumnRead:
         """The ``columns`` of the rows in ``scope``, or of all rows."""
@@ -65,6 +69,10 @@ class SqliteTables:
 
     def _inline_text_id(self, stored: bytes) -> int:
         return self._inline_texts.id_of(stored.decode(self._encoding, "replace"))
+
+
+def _selected(table: StoredTable, columns: Iterable[str]) -> str:
+    return ", ".join(f'"{column}"' if column in table.columns else "NULL" for column in columns)
 
 
 def tables_among(connection: sqlite3.Connection, names: Iterable[str]) -> Mapping[str, StoredTable]:

@@ -45,13 +45,16 @@ _BYTES_PER_ELEMENT = {
 
 @dataclass(frozen=True, slots=True)
 class CollectiveParameters:
-    """A collective as it was called; ``size_bytes`` and ``group_size`` are ABSENT, a text empty, where not told."""
+    """A collective as it was called; a number is ABSENT, a text empty, where it is not told."""
 
     kind: Collective
     size_bytes: int
     dtype: str
     group: str
     group_size: int
+    sends_to: int = ABSENT
+    receives_from: int = ABSENT
+    sequence: int = ABSENT
 
 
 def collective_parameters(arguments: Mapping[str, object]) -> CollectiveParameters | None:
@@ -68,8 +71,15 @@ def collective_parameters(arguments: Mapping[str, object]) -> CollectiveParamete
         size_bytes=(element_count or 0) * _BYTES_PER_ELEMENT[dtype] if known else ABSENT,
         dtype=dtype,
         group=_text(arguments, "Process Group Name"),
-        group_size=ABSENT if group_size is None else group_size,
+        group_size=_or_absent(group_size),
+        sends_to=_or_absent(_count(arguments, "Dst Rank") if name.lower().endswith("send") else None),
+        receives_from=_or_absent(_count(arguments, "Src Rank") if name.lower().endswith("recv") else None),
+        sequence=_or_absent(_count(arguments, "Seq")),
     )
+
+
+def _or_absent(value: int | None) -> int:
+    return ABSENT if value is None else value
 
 
 def _kind(name: str) -> Collective:

@@ -49,7 +49,7 @@ class Events:
     def __init__(self) -> None:
         self.names = Names()
         self.kernels, self.copies, self.memsets = Rows(7), Rows(12), Rows(7)
-        self.calls, self.ranges, self.collectives = Rows(6), Rows(7), Rows(8)
+        self.calls, self.ranges, self.collectives = Rows(6), Rows(7), Rows(11)
         self.marks = Rows(2)
         self.unreadable: Counter[str] = Counter()
         self.other_kinds: set[str] = set()
@@ -125,7 +125,8 @@ class Events:
         if called is not None:
             texts = [self.names.id_of(text) for text in (called.kind.value, called.dtype, called.group)]
             thread = self._thread(event)
-            self.collectives.append(start_ns, end_ns, thread, *texts, called.group_size, called.size_bytes)
+            numbers = (called.group_size, called.size_bytes, called.sends_to, called.receives_from, called.sequence)
+            self.collectives.append(start_ns, end_ns, thread, *texts, *numbers)
 
     def _add_mark(self, _event: Event, start_ns: int, end_ns: int) -> None:
         """The span of the profiler itself: its session began and ended so."""

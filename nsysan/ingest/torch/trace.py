@@ -29,7 +29,16 @@ from nsysan.model.tables import (
     NvtxRanges,
     RuntimeCalls,
 )
-from nsysan.model.trace import IMPOSSIBLE_NS, PID_MASK, PID_SHIFT, CaptureIdentity, CudaDevice, Trace, process_of
+from nsysan.model.trace import (
+    IMPOSSIBLE_NS,
+    PID_MASK,
+    PID_SHIFT,
+    CaptureIdentity,
+    CudaDevice,
+    RankSource,
+    Trace,
+    process_of,
+)
 
 _EVENTS = "traceEvents"
 
@@ -84,6 +93,7 @@ def read_torch_trace(candidate: Candidate, reader: str, options: ReadOptions) ->
         runtime_calls=_table(RuntimeCalls, events.calls.columns(), session),
         collective_calls=_table(CollectiveCalls, events.collectives.columns(), session),
         rank=header.rank,
+        rank_source=None if header.rank is None else RankSource.PROFILER,
         world_size=header.world_size,
         process_groups=header.process_groups,
         unreadable_work={

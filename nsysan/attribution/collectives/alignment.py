@@ -1,0 +1,125 @@
+"""How two ranks' lists of one kind of operation lie to each other: the shift at which their ends agree best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.model.tables import Int64Array
+
+TIE_NS = 20_000
+"""Ends on one clock differ by 10 to 20 us: two shifts whose ends agree as well up to that are equally good."""
+AGREEMENT_NS = 50_000
+"""Ends that are further apart, by the median, are not those of one operation."""
+_FURTHEST_NS = 10_000_000
+"""An end further away says no more than one that is so far: a few such do not outweigh all others."""
+_CLOCKS_AGREE_NS = 1_000_000
+_SAMPLES = 256
+_SHIFTS_AT_ONCE = 4096
+_CLOSELY_CHECKED = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Entry ``i`` of one list belongs to entry ``i + shift`` of the reference.
+
+    ``offset_ns`` is the median of end - reference's end, ``apart_ns`` the median distance from it, or from 0 where both
+    are on one clock.
+    """
+
+    shift: int
+    offset_ns: float
+    apart_ns: float
+
+
+def align(reference_ns: Int64Array, ends_ns: Int64Array, *, one_clock: bool) -> Alignment:
+    """The shift at which the ends agree best; both lists ascend and hold something.
+
+    At least half of the shorter list has to meet. Of shifts that are equally good the sessions' clocks decide, whose
+    times these are: that of the smallest offset counts. Where even that is over 1 ms, which clocks of one machine never
+    are apart, more entries that meet are better evidence, and count first.
+    """
+    shifts = _shifts(len(reference_ns), len(ends_ns))
+    fits = _fits(reference_ns, ends_ns, shifts, one_clock=one_clock, sample_count=_SAMPLES)
+    everything = max(len(reference_ns), len(ends_ns))
+    if everything > _SAMPLES:
+        shifts = shifts[_equally_good(fits)[:_CLOSELY_CHECKED]]
+        fits = _fits(reference_ns, ends_ns, shifts, one_clock=one_clock, sample_count=everything)
+    best = _best(fits)
+    return Alignment(int(shifts[best]), float(fits.offset_ns[best]), float(fits.apart_ns[best]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fits:
+    """Of each shift the median difference of ends, mean (cut off) and median distance from it, and how many meet."""
+
+    offset_ns: np.ndarray
+    spread_ns: np.ndarray
+    apart_ns: np.ndarray
+    met_count: np.ndarray
+
+
+def _shifts(reference_count: int, count: int) -> Int64Array:
+    needed = (min(reference_count, count) + 1) // 2
+    return np.arange(needed - count, reference_count - needed + 1)
+
+
+def _equally_good(fits: _Fits) -> Int64Array:
+    """The shifts that fit as well as the best, up to the tie, that of the smallest offset first."""
+    close = np.flatnonzero(fits.spread_ns <= fits.spread_ns.min() + TIE_NS)
+    ordered: Int64Array = close[np.argsort(np.abs(fits.offset_ns[close]), kind="stable")]
+    return ordered
+
+
+def _best(fits: _Fits) -> int:
+    close = _equally_good(fits)
+    if abs(fits.offset_ns[close[0]]) <= _CLOCKS_AGREE_NS:
+        return int(close[0])
+    # the first of those that meet most has the smallest offset
+    return int(close[np.argmax(fits.met_count[close])])
+
+
+def _fits(
+    reference_ns: Int64Array, ends_ns: Int64Array, shifts: Int64Array, *, one_clock: bool, sample_count: int
+) -> _Fits:
+    """How well each shift fits, over at most so many entries."""
+    fits = _Fits(*(np.empty(len(shifts)) for _ in range(4)))
+    for chunk in _chunks(len(shifts)):
+        first = np.maximum(-shifts[chunk], 0)
+        last = np.minimum(len(ends_ns), len(reference_ns) - shifts[chunk])
+        fits.met_count[chunk] = last - first
+        width = int(min((last - first).max(), sample_count))
+        steps = (np.arange(width)[None, :] * ((last - first)[:, None])) // width
+        # a shift that meets in fewer entries takes some twice, which moves no median far
+        places = first[:, None] + np.minimum(steps, (last - first - 1)[:, None])
+        differences = ends_ns[places] - reference_ns[places + shifts[chunk][:, None]]
+        fits.offset_ns[chunk] = np.median(differences, axis=1)
+        distances = np.abs(differences - (0.0 if one_clock else fits.offset_ns[chunk][:, None]))
+        fits.spread_ns[chunk] = np.minimum(distances, _FURTHEST_NS).mean(axis=1)
+        fits.apart_ns[chunk] = np.median(distances, axis=1)
+    return fits
+
+
+def _chunks(count: int) -> Iterator[slice]:
+    yield from (slice(begin, begin + _SHIFTS_AT_ONCE) for begin in range(0, count, _SHIFTS_AT_ONCE))
+
+
+def placed(lists: list[Int64Array], shifts: list[int]) -> Int64Array:
+    """The rows of each list (columns) by instance (rows), -1 where a list has none; each instance has some."""
+    first = min((shift for rows, shift in zip(lists, shifts, strict=True) if len(rows)), default=0)
+    count = max((len(rows) + shift - first for rows, shift in zip(lists, shifts, strict=True)), default=0)
+    table = np.full((count, len(lists)), -1, np.int64)
+    for column, (rows, shift) in enumerate(zip(lists, shifts, strict=True)):
+        table[shift - first : shift - first + len(rows), column] = rows
+    return table[(table >= 0).any(axis=1)]
+
+
+def placed_by_number(lists: list[Int64Array], numbers: list[Int64Array]) -> Int64Array:
+    """The same where every row has the number of its instance."""
+    values = np.unique(np.concatenate(numbers))
+    table = np.full((len(values), len(lists)), -1, np.int64)
+    for column, (rows, own) in enumerate(zip(lists, numbers, strict=True)):
+        table[np.searchsorted(values, own), column] = rows
+    return table

@@ -1,0 +1,63 @@
+"""The communicators of a job: which members are in each, and which of its ranks they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.attribution.collectives.calls import CallsOfReport, CommunicatorKey
+from nsysan.attribution.collectives.members import Member
+from nsysan.attribution.collectives.ranks import Ranks, introduced_ranks
+from nsysan.model.tables import ABSENT, Int64Array
+
+NOT_IN = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Communicator:
+    """``size`` is null where nothing tells it; ``rank_of`` has the members whose rank in it is known."""
+
+    name: str
+    size: int | None
+    rank_of: dict[int, int]
+    description: str
+    is_made_in_capture: bool
+    """Whether members were seen to make it: the operations of those are counted from the first."""
+
+
+class Communicators:
+    """All communicators that calls name, over all reports."""
+
+    def __init__(self, members: Sequence[Member], ranks: Ranks, calls: Sequence[CallsOfReport]) -> None:
+        keys: dict[CommunicatorKey, int] = {}
+        self._places = [[keys.setdefault(key, len(keys)) for key in found.communicators] for found in calls]
+        told = [introduction for found in calls for introduction in found.introductions]
+        introduced = introduced_ranks(members, told)
+        sizes = {introduction.key: introduction.rank_count for introduction in told}
+        self.all = tuple(_communicator(key, ranks, introduced, sizes) for key in keys)
+        self.sizes = np.array([*(one.size or ABSENT for one in self.all), ABSENT], np.int64)
+        """The size of each, ABSENT where it is not known; also at -1."""
+
+    def of_calls(self, report: int, places: Int64Array) -> Int64Array:
+        """The communicators that calls of a report name by a place in their own list; -1 stays."""
+        own = np.array([*self._places[report], NOT_IN], np.int64)
+        found: Int64Array = own[places]
+        return found
+
+    def rank_in(self, communicators: Int64Array, member: int) -> Int64Array:
+        """The member's rank in each of the communicators, ``NOT_IN`` where that is not known."""
+        ranks = np.array([*(one.rank_of.get(member, NOT_IN) for one in self.all), NOT_IN], np.int64)
+        found: Int64Array = ranks[communicators]
+        return found
+
+
+def _communicator(
+    key: CommunicatorKey, ranks: Ranks, introduced: Mapping[str, dict[int, int]], sizes: Mapping[str, int]
+) -> Communicator:
+    if key.name in introduced:
+        return Communicator(key.name, sizes[key.name], introduced[key.name], key.description, is_made_in_capture=True)
+    place_of = {rank: place for place, rank in enumerate(ranks.of_member)} if key.ranks else {}
+    rank_of = {place_of[rank]: number for number, rank in enumerate(key.ranks) if rank in place_of}
+    return Communicator(key.name, key.size, rank_of, key.description, is_made_in_capture=False)

@@ -1,0 +1,115 @@
+"""The collectives of a job: members, ranks, operations, instances, the clock they share, and who waited how long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from nsysan.attribution.clocks import Clock
+from nsysan.attribution.collectives.calls import CallsOfReport, calls_of
+from nsysan.attribution.collectives.clock_fit import FittedClocks, fit_clocks, session_clocks
+from nsysan.attribution.collectives.communicators import Communicators
+from nsysan.attribution.collectives.members import Member
+from nsysan.attribution.collectives.operations import NONE, JobOperations, Operations, operations_of
+from nsysan.attribution.collectives.ranks import RankChoice, Ranks, ranks_of
+from nsysan.attribution.collectives.series import Pairing, Series, all_series
+from nsysan.attribution.collectives.waiting import Waits, waits_of
+from nsysan.attribution.host import Host
+from nsysan.model.tables import Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """A series with what is known of its complete instances; ``waits`` is null where nothing is."""
+
+    series: Series
+    complete_table: Int64Array
+    waits: Waits | None
+
+
+class JobCollectives:
+    """Each part is worked out when first asked for."""
+
+    def __init__(
+        self, hosts: Sequence[Host], clocks: Sequence[Clock], members: Sequence[Member], choice: RankChoice
+    ) -> None:
+        self._hosts = tuple(hosts)
+        self._session_clocks = tuple(clocks)
+        self._choice = choice
+        self.members = tuple(members)
+
+    @cached_property
+    def _calls(self) -> tuple[CallsOfReport, ...]:
+        return tuple(calls_of(host, report) for report, host in enumerate(self._hosts))
+
+    @cached_property
+    def ranks(self) -> Ranks:
+        """The rank of each member. Raises UsageError where what the user says of ranks cannot be."""
+        introductions = [told for calls in self._calls for told in calls.introductions]
+        return ranks_of([host.trace for host in self._hosts], self.members, introductions, self._choice)
+
+    @cached_property
+    def communicators(self) -> Communicators:
+        """The communicators that calls name."""
+        return Communicators(self.members, self.ranks, self._calls)
+
+    @cached_property
+    def found(self) -> JobOperations:
+        """The operations of all members."""
+        return operations_of(self._hosts, self.members, self._calls, self.communicators)
+
+    @property
+    def operations(self) -> Operations:
+        """Their table."""
+        return self.found.operations
+
+    @cached_property
+    def fitted_clocks(self) -> FittedClocks:
+        """What puts every report's times on one axis, as far as common collectives tell."""
+        first = session_clocks(self._session_clocks)
+        if not len(self.operations):
+            return first
+        # once more on the first answer's clock, on which the shift of short and irregular series is plain
+        coarse = fit_clocks(self._session_clocks, self.members, self.operations, self._series_on(first))
+        return fit_clocks(self._session_clocks, self.members, self.operations, self._series_on(coarse))
+
+    @cached_property
+    def clocks(self) -> tuple[Clock, ...]:
+        """The clock of each report with the fitted offset."""
+        offsets = self.fitted_clocks.offset_ns
+        return tuple(
+            replace(clock, offset_ns=offset) for clock, offset in zip(self._session_clocks, offsets, strict=True)
+        )
+
+    @cached_property
+    def measured(self) -> tuple[Measured, ...]:
+        """Every series with its waits."""
+        return tuple(self._measure(series) for series in self._series_on(self.fitted_clocks))
+
+    def start_ns(self, member: int) -> int:
+        """What to add to a member's times to have them on the common clock."""
+        return self.fitted_clocks.offset_ns[self.members[member].report] or 0
+
+    def _series_on(self, clocks: FittedClocks) -> list[Series]:
+        pairing = Pairing(self.found, self.communicators.all, self.ranks.missing_count, clocks.clocks(self.members))
+        return all_series(pairing)
+
+    def _measure(self, series: Series) -> Measured:
+        table = series.table[series.complete]
+        if series.unresolved is not None or not len(table):
+            return Measured(series, table, None)
+        shifts = np.array([self.start_ns(member) for member in series.members], np.int64)
+        start_ns, end_ns = self.operations.start_ns[table] + shifts, self.operations.end_ns[table] + shifts
+        return Measured(series, table, waits_of(series.meeting, start_ns, end_ns, self._root_columns(series, table)))
+
+    def _root_columns(self, series: Series, table: Int64Array) -> Int64Array:
+        """Which column of each instance is its root's; 0 where it has none."""
+        if series.communicator == NONE:
+            return np.zeros(len(table), np.int64)
+        rank_of = self.communicators.all[series.communicator].rank_of
+        column_of = {rank_of[member]: column for column, member in enumerate(series.members) if member in rank_of}
+        roots = self.operations.root[table[:, 0]]
+        return np.array([column_of.get(root, 0) for root in roots.tolist()], np.int64)

@@ -1,0 +1,168 @@
+"""Which rank of the job each member is, how many ranks the job has, and what tells so."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from nsysan.attribution.collectives.calls import Introduction
+from nsysan.attribution.collectives.members import Member
+from nsysan.model.errors import UsageError
+from nsysan.model.run import Note
+from nsysan.model.text import LISTED_NAMES, display_text
+from nsysan.model.trace import RankSource, Trace, process_of
+from nsysan.model.units import counted
+
+
+@dataclass(frozen=True, slots=True)
+class RankChoice:
+    """What the user says: ranks by file name, process id or device id, and how many ranks the job has."""
+
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    world_size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """The rank of each member and what tells it; ``world_size`` is null where nothing tells how many there are."""
+
+    of_member: tuple[int, ...]
+    source: RankSource | None
+    world_size: int | None
+
+    @property
+    def missing_count(self) -> int | None:
+        """How many ranks of the job are not given, null where nothing tells how many there are."""
+        return None if self.world_size is None else self.world_size - len(self.of_member)
+
+
+def ranks_of(
+    traces: Sequence[Trace], members: Sequence[Member], introductions: Sequence[Introduction], choice: RankChoice
+) -> Ranks:
+    """The ranks by the surest source that gives every member one of its own.
+
+    The user's word counts first, then NCCL's communicator of all ranks, PyTorch's profiler, MPI, the environment that
+    the capture kept, and last the order of the files' names. Raises UsageError where the user's word cannot be.
+    """
+    if not members:
+        return Ranks((), None, choice.world_size)
+    told_size = _world_size(traces, len(members), introductions, choice)
+    for source, ranks in _candidates(traces, members, introductions, choice):
+        known = [rank for rank in ranks if rank is not None]
+        if len(set(known)) == len(members) and (told_size is None or max(known) < told_size):
+            return Ranks(tuple(known), source, told_size)
+    raise AssertionError("an order gives every member a rank of its own")
+
+
+def rank_notes(ranks: Ranks, member_count: int) -> Iterator[Note]:
+    """What a reader must know about the ranks: that they are guessed, that some are missing, or may be."""
+    if member_count > 1 and ranks.source in {RankSource.FILE_NAME, RankSource.DEVICE_ORDER}:
+        by = "the names of their files" if ranks.source is RankSource.FILE_NAME else "process and device"
+        yield Note("ranks_by_order", f"Nothing recorded tells the ranks: they are counted in the order of {by}.")
+    if ranks.missing_count:
+        yield Note(
+            "ranks_missing",
+            f"{len(ranks.of_member)} of {counted(ranks.world_size or 0, 'rank')} are given: who waited for whom is "
+            "known only where all ranks of a communicator are among them.",
+        )
+    if ranks.world_size is None and member_count > 1:
+        yield Note(
+            "world_size_unknown",
+            f"Nothing recorded tells how many ranks the job has: the {member_count} given are taken for all; "
+            "--world-size says otherwise.",
+        )
+
+
+def _candidates(
+    traces: Sequence[Trace], members: Sequence[Member], introductions: Sequence[Introduction], choice: RankChoice
+) -> Iterator[tuple[RankSource, Sequence[int | None]]]:
+    if choice.ranks:
+        yield RankSource.USER, _chosen(traces, members, choice)
+    yield RankSource.COMMUNICATOR, _introduced(members, introductions)
+    alone = Counter(member.report for member in members)
+    for source in (RankSource.PROFILER, RankSource.MPI, RankSource.ENVIRONMENT):
+        yield source, [_recorded(traces[member.report], member, source, alone[member.report]) for member in members]
+    if len(alone) == 1:
+        yield RankSource.DEVICE_ORDER, list(range(len(members)))
+        return
+    order = sorted(range(len(members)), key=lambda place: (_natural(traces[members[place].report].name), place))
+    places = dict(zip(order, range(len(order)), strict=True))
+    yield RankSource.FILE_NAME, [places[place] for place in range(len(members))]
+
+
+def _chosen(traces: Sequence[Trace], members: Sequence[Member], choice: RankChoice) -> list[int]:
+    """The user's ranks, by the first of device id, process id and file name that is named."""
+    found, used = [], set()
+    for member in members:
+        names = (member.id, str(process_of(member.global_pid)), traces[member.report].name)
+        name = next((name for name in names if name in choice.ranks), None)
+        if name is None:
+            raise UsageError(
+                f"--ranks gives no rank to {display_text(names[-1])}.",
+                f"Name every file, or one of {names[0]}, {names[1]}.",
+            )
+        used.add(name)
+        found.append(choice.ranks[name])
+    if unused := sorted(set(choice.ranks) - used):
+        known = ", ".join(display_text(trace.name) for trace in traces[:LISTED_NAMES])
+        raise UsageError(f"--ranks names {display_text(unused[0])!r}, which is not given.", f"Given: {known}.")
+    twice = [rank for rank, count in Counter(found).items() if count > 1]
+    if twice:
+        raise UsageError(f"--ranks gives rank {twice[0]} twice.", "Give each file, or each process, a rank of its own.")
+    return found
+
+
+def introduced_ranks(members: Sequence[Member], introductions: Sequence[Introduction]) -> dict[str, dict[int, int]]:
+    """By communicator the rank in it of each member that was seen to make it."""
+    of_process: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    for place, member in enumerate(members):
+        of_process[member.report, member.global_pid].append(place)
+    found: defaultdict[str, dict[int, int]] = defaultdict(dict)
+    for told in introductions:
+        places = of_process[told.report, told.global_pid]
+        if len(places) > 1:
+            places = [place for place in places if members[place].device_id == told.device_id]
+        found[told.key].update(dict.fromkeys(places, told.rank))
+    return dict(found)
+
+
+def _introduced(members: Sequence[Member], introductions: Sequence[Introduction]) -> list[int | None]:
+    """The ranks in the largest communicator, None of all where it does not hold every member."""
+    size = max((told.rank_count for told in introductions), default=0)
+    largest = [told for told in introductions if told.rank_count == size]
+    for ranks in introduced_ranks(members, largest).values():
+        if len(ranks) == len(members):
+            return [ranks[place] for place in range(len(members))]
+    return [None] * len(members)
+
+
+def _recorded(trace: Trace, member: Member, source: RankSource, member_count: int) -> int | None:
+    if source is RankSource.MPI:
+        return trace.mpi_ranks.get(member.global_pid)
+    # a report with several processes has the environment of what started them
+    return trace.rank if trace.rank_source is source and member_count == 1 else None
+
+
+def _world_size(
+    traces: Sequence[Trace], member_count: int, introductions: Sequence[Introduction], choice: RankChoice
+) -> int | None:
+    """How many ranks the job has; what is told and smaller than what is given is of something else."""
+    if choice.world_size is not None:
+        if choice.world_size < member_count:
+            raise UsageError(
+                f"--world-size says {choice.world_size}, and {counted(member_count, 'rank')} are given.",
+                "Give the number of ranks of the whole job.",
+            )
+        return choice.world_size
+    sizes = [trace.world_size for trace in traces if trace.world_size is not None]
+    sizes += [told.rank_count for told in introductions]
+    largest = max(sizes, default=0)
+    return largest if largest >= member_count else None
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Numbers inside names by value, so that rank 10 follows rank 9."""
+    pieces = re.findall(r"[0-9]+|[^0-9]+", name)
+    return [(int(piece), "") if piece.isdigit() else (-1, piece) for piece in pieces]

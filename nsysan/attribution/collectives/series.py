@@ -1,0 +1,238 @@
+"""Operations that belong together: of one kind on one communicator, or, where none is known, whose ends agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.attribution.collectives.alignment import AGREEMENT_NS, align, placed, placed_by_number
+from nsysan.attribution.collectives.communicators import Communicator
+from nsysan.attribution.collectives.kinds import SEND_RECV, Meeting
+from nsysan.attribution.collectives.operations import NONE, SEVERAL, JobOperations
+from nsysan.attribution.grouping import codes_of
+from nsysan.model.tables import ABSENT, BoolArray, Int64Array
+
+_TWO = 2
+"""Of two ranks each can only exchange with the other."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lane:
+    """The operations of one member in a series, in order of begin, as rows of the operations."""
+
+    member: int
+    rows: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Series:
+    """Instances of one kind: ``table`` has the row of each instance's operation on each of ``members``, -1 for none.
+
+    ``communicator`` is a place in the job's, -1 where it is not known. ``is_whole`` says whether ``members`` are all
+    that take part; ``unresolved`` is why nothing is known of waits, null where something is.
+    """
+
+    kind: int
+    communicator: int
+    meeting: Meeting
+    members: tuple[int, ...]
+    table: Int64Array
+    is_whole: bool
+    unresolved: str | None = None
+
+    @property
+    def complete(self) -> BoolArray:
+        """Which instances no rank is missing from."""
+        present: BoolArray = np.asarray((self.table >= 0).all(axis=1))
+        return present & self.is_whole
+
+
+class Clocks:
+    """How the members' clocks relate while series are built: ``offset_ns`` is what to add to a report's times."""
+
+    def __init__(self, report_of: Sequence[int], offsets_ns: Sequence[int | None], component_of: Sequence[int]) -> None:
+        self.report_of = report_of
+        self.offsets_ns = offsets_ns
+        self._component_of = component_of
+
+    def is_one(self, member: int, other: int) -> bool:
+        """Whether both members' times can be compared to some 20 us."""
+        return self._component_of[self.report_of[member]] == self._component_of[self.report_of[other]]
+
+    def shift_ns(self, member: int) -> int:
+        """What to add to the member's times."""
+        return self.offsets_ns[self.report_of[member]] or 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """What series are built from."""
+
+    found: JobOperations
+    communicators: Sequence[Communicator]
+    missing_count: int | None
+    """How many ranks of the job are not given, null where nothing tells."""
+    clocks: Clocks
+
+    def ends_ns(self, lane: Lane) -> Int64Array:
+        """The ends of a lane's operations, on the common clock as far as it is known."""
+        ends: Int64Array = self.found.operations.end_ns[lane.rows] + self.clocks.shift_ns(lane.member)
+        return ends
+
+
+def all_series(pairing: Pairing) -> list[Series]:
+    """Every operation in exactly one series."""
+    found = []
+    for key, lanes in _lanes(pairing.found):
+        if key.communicator == NONE:
+            found += _by_agreement(pairing, key, lanes)
+        else:
+            found.append(_on_communicator(pairing, key, lanes))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """What the operations of a series share; ``peers`` are the two ranks of messages between two."""
+
+    kind: int
+    communicator: int
+    peers: tuple[int, int]
+
+
+def _lanes(found: JobOperations) -> Iterator[tuple[_Key, list[Lane]]]:
+    """The operations by what a series shares and by member; without a communicator by stream as well."""
+    operations = found.operations
+    if not len(operations):
+        return
+    own = operations.own_rank
+    pair = (operations.kind == SEND_RECV) & (operations.peer >= 0) & (own >= 0)
+    low = np.where(pair, np.minimum(own, operations.peer), np.where(operations.peer == SEVERAL, SEVERAL, NONE))
+    high = np.where(pair, np.maximum(own, operations.peer), NONE)
+    keys = codes_of(operations.kind, operations.communicator, low, high)
+    streams = np.where(operations.communicator == NONE, operations.stream, 0)
+    lanes = codes_of(keys, operations.member, streams)
+    order = np.argsort(lanes, kind="stable")
+    bounds = np.flatnonzero(np.concatenate([[True], np.diff(lanes[order]) > 0, [True]]))
+    groups: dict[int, list[Lane]] = {}
+    for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        rows = order[begin:end]
+        groups.setdefault(int(keys[rows[0]]), []).append(Lane(int(operations.member[rows[0]]), rows))
+    for lanes_of_key in groups.values():
+        row = lanes_of_key[0].rows[0]
+        peers = (int(low[row]), int(high[row]))
+        yield _Key(int(operations.kind[row]), int(operations.communicator[row]), peers), lanes_of_key
+
+
+def _on_communicator(pairing: Pairing, key: _Key, lanes: list[Lane]) -> Series:
+    communicator = pairing.communicators[key.communicator]
+    meeting, unresolved = _meeting(pairing, key, lanes)
+    size = 2 if key.peers[0] >= 0 else communicator.size
+    members = tuple(lane.member for lane in lanes)
+    is_whole, why = _is_whole(pairing, members, size)
+    return Series(
+        kind=key.kind,
+        communicator=key.communicator,
+        meeting=meeting,
+        members=members,
+        table=_table(pairing, key, lanes),
+        is_whole=is_whole,
+        unresolved=unresolved or why,
+    )
+
+
+def _is_whole(pairing: Pairing, members: tuple[int, ...], size: int | None) -> tuple[bool, str | None]:
+    """Whether these members are all that take part, and if not, why."""
+    if size is not None:
+        missing = size - len(members)
+        return missing == 0, None if missing == 0 else f"{missing} of its {size} ranks are not given"
+    if pairing.missing_count:
+        return False, "nothing tells how many ranks it has, and ranks of the job are not given"
+    if len(members) == 1:
+        return False, "no other rank of it is given"
+    return True, None
+
+
+def _table(pairing: Pairing, key: _Key, lanes: list[Lane]) -> Int64Array:
+    """The lanes by instance: by number where one is known, else after the shifts at which ends agree."""
+    lists = [lane.rows for lane in lanes]
+    numbers = [pairing.found.operations.sequence[rows] for rows in lists]
+    if all((own != ABSENT).all() and len(np.unique(own)) == len(own) for own in numbers):
+        return placed_by_number(lists, numbers)
+    made_by = pairing.communicators[key.communicator] if key.communicator != NONE else None
+    if made_by is not None and made_by.is_made_in_capture and all(lane.member in made_by.rank_of for lane in lanes):
+        return placed(lists, [0] * len(lists))
+    reference = max(lanes, key=lambda lane: len(lane.rows))
+    return placed(lists, [_shift(pairing, reference, lane) for lane in lanes])
+
+
+def _shift(pairing: Pairing, reference: Lane, lane: Lane) -> int:
+    if lane is reference:
+        return 0
+    one_clock = pairing.clocks.is_one(reference.member, lane.member)
+    return align(pairing.ends_ns(reference), pairing.ends_ns(lane), one_clock=one_clock).shift
+
+
+def _meeting(pairing: Pairing, key: _Key, lanes: list[Lane]) -> tuple[Meeting, str | None]:
+    """Who needs whom in this series, or why that is not known."""
+    if key.kind != SEND_RECV:
+        return _meeting_of_kind(pairing, key, lanes)
+    operations = pairing.found.operations
+    rows = np.concatenate([lane.rows for lane in lanes])
+    if key.peers[0] >= 0:
+        return Meeting.SYMMETRIC, None
+    told = pairing.communicators[key.communicator].size if key.communicator != NONE else None
+    size = len({lane.member for lane in lanes}) if told is None else told
+    exchanges_with_all = operations.peer_count[rows] == size - 1
+    # where peers are not told: as many messages each way as there are ranks, or other ranks
+    untold = operations.peer_count[rows] == ABSENT
+    as_many = untold & np.isin(operations.message_count[rows], (2 * size, 2 * (size - 1)))
+    equally_often = len({len(lane.rows) for lane in lanes}) == 1
+    if size == _TWO or exchanges_with_all.all() or (as_many.all() and equally_often):
+        return Meeting.SYMMETRIC, None
+    return Meeting.UNKNOWN, "which rank sends to which is not recorded"
+
+
+def _meeting_of_kind(pairing: Pairing, key: _Key, lanes: list[Lane]) -> tuple[Meeting, str | None]:
+    meeting = pairing.found.kinds.meeting(key.kind)
+    if meeting is Meeting.UNKNOWN:
+        return meeting, "what it does is not known"
+    if meeting is Meeting.SYMMETRIC:
+        return meeting, None
+    roots = pairing.found.operations.root[np.concatenate([lane.rows for lane in lanes])]
+    if (roots == ABSENT).any():
+        return meeting, "its root is not recorded"
+    known = pairing.communicators[key.communicator].rank_of if key.communicator != NONE else {}
+    if not all(lane.member in known for lane in lanes):
+        return meeting, "which rank its root is, is told only where the capture holds the making of the communicator"
+    if not all(pairing.clocks.is_one(lanes[0].member, lane.member) for lane in lanes):
+        return meeting, "its ranks have no common clock"
+    return meeting, None
+
+
+def _by_agreement(pairing: Pairing, key: _Key, lanes: list[Lane]) -> list[Series]:
+    """The series of lanes of which no communicator is known: those belong together whose ends agree."""
+    left = sorted(lanes, key=lambda lane: -len(lane.rows))
+    found = []
+    while left:
+        reference = left[0]
+        chosen = {reference.member: reference}
+        shifts = {reference.member: 0}
+        apart_ns = {reference.member: -1.0}
+        for lane in left[1:]:
+            if lane.member == reference.member:
+                continue
+            one_clock = pairing.clocks.is_one(reference.member, lane.member)
+            fit = align(pairing.ends_ns(reference), pairing.ends_ns(lane), one_clock=one_clock)
+            if fit.apart_ns <= AGREEMENT_NS and fit.apart_ns < apart_ns.get(lane.member, np.inf):
+                chosen[lane.member], shifts[lane.member], apart_ns[lane.member] = lane, fit.shift, fit.apart_ns
+        members = sorted(chosen)
+        table = placed([chosen[member].rows for member in members], [shifts[member] for member in members])
+        group = [chosen[member] for member in members]
+        meeting, unresolved = _meeting(pairing, key, group)
+        is_whole, why = _is_whole(pairing, tuple(members), None)
+        found.append(Series(key.kind, NONE, meeting, tuple(members), table, is_whole, unresolved or why))
+        left = [lane for lane in left if all(lane is not one for one in group)]
+    return found
