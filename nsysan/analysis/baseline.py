@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.steps import Steps
@@ -14,6 +15,9 @@ from nsysan.model.units import format_fraction
 
 OPAQUE_FROM_FRAC = 0.02
 """From this share of the window on, whole graphs leave open how busy computing was."""
+
+UNRESOLVED_FROM_FRAC = 0.02
+"""From this share of the window on, communication that is not taken apart leaves open how much of it is waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,6 @@ class Baseline:
 _NOT_YET = {
     "tokens_per_s": "needs the tokens of a step, which this version of nsysan is not told yet",
     "mfu": "needs a model configuration, which this version of nsysan does not read yet",
-    "communication_wait_frac": "needs collectives matched over ranks, which this version of nsysan does not do yet",
     "peak_memory_bytes": "needs memory events, which this version of nsysan does not read yet",
 }
 
@@ -51,13 +54,16 @@ def compute_baseline(_job: Job, results: ResultSet) -> Baseline | Skipped:
     gpu_time = results.get(GpuTime)
     if isinstance(gpu_time, Skipped):
         return Skipped(Baseline.id, gpu_time.reason, gpu_time.recapture)
-    found = {"compute_busy_frac": _compute_busy(gpu_time), "data_wait_ns_per_step": _data_wait(results)}
+    found = {
+        "compute_busy_frac": _compute_busy(gpu_time),
+        "communication_wait_frac": _communication_wait(gpu_time, results),
+        "data_wait_ns_per_step": _data_wait(results),
+    }
     values = {key: None if isinstance(value, str) else value for key, value in found.items()}
     reasons = {key: value for key, value in found.items() if isinstance(value, str)}
     figures = BaselineFigures(
         tokens_per_s=None,
         mfu=None,
-        communication_wait_frac=None,
         peak_memory_bytes=None,
         unknown={**_NOT_YET, **reasons},
         **values,
@@ -65,7 +71,7 @@ def compute_baseline(_job: Job, results: ResultSet) -> Baseline | Skipped:
     return Baseline(figures)
 
 
-ANALYSIS = Analysis(Baseline, compute_baseline, needs=(GpuTime, Steps))
+ANALYSIS = Analysis(Baseline, compute_baseline, needs=(GpuTime, Steps, Collectives))
 
 
 def _compute_busy(gpu_time: GpuTime) -> float | str:
@@ -81,6 +87,26 @@ def _compute_busy(gpu_time: GpuTime) -> float | str:
             "record with --cuda-graph-trace=node"
         )
     return gpu_time.job.compute_busy_frac.mean_frac
+
+
+def _communication_wait(gpu_time: GpuTime, results: ResultSet) -> float | str:
+    """The share of the window that passes in exposed waits for other ranks, mean over ranks; or why it is unknown."""
+    found = results.get(Collectives)
+    if isinstance(found, Skipped):
+        return f"needs collectives: {found.reason}"
+    if len(found.ranks) <= 1:
+        return "one rank alone cannot show whether it waits for others or transfers"
+    if found.world_size is not None and found.world_size > len(found.ranks):
+        return f"needs all ranks: {len(found.ranks)} of {found.world_size} are given"
+    windows_ns = {device.id: device.time.window_ns for device in gpu_time.devices}
+    shares = [(rank, windows_ns[rank.device]) for rank in found.ranks if windows_ns[rank.device]]
+    unresolved = sum(rank.unresolved_exposed_ns / window_ns for rank, window_ns in shares) / max(len(shares), 1)
+    if unresolved >= UNRESOLVED_FROM_FRAC:
+        return (
+            f"{format_fraction(unresolved)} of the window passes in exposed communication that may be waiting or "
+            "transfer; the table of collectives says why"
+        )
+    return sum(rank.exposed_wait_ns / window_ns for rank, window_ns in shares) / len(shares)
 
 
 def _data_wait(results: ResultSet) -> float | str:

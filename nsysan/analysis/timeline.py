@@ -22,7 +22,7 @@ from nsysan.analysis.lanes.places import KernelPlace, PartPlace, longest_runs, l
 from nsysan.analysis.lanes.ranges import THREADS_PER_GPU, RangeRoom, ThreadRanges, threads_of
 from nsysan.analysis.lanes.streams import STREAM_LIMIT, StreamLane, streams_of
 from nsysan.analysis.registry import Analysis
-from nsysan.attribution.clocks import Clock, clocks_of
+from nsysan.attribution.clocks import Clock
 from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.job import Gpu, Job
 from nsysan.model.partition import PartTimes
@@ -104,7 +104,7 @@ def compute_timeline(job: Job, results: ResultSet) -> Timeline | Skipped:
     judged = [gpu for gpu in job.gpus if gpu.occupancy.window_ns]
     if not judged:
         return Skipped(Timeline.id, "the GPU work recorded takes no time at all", None)
-    clocks = clocks_of(job.traces)
+    clocks = job.collectives.clocks
     occupancies = [_on_axis(gpu, clocks) for gpu in judged]
     start_ns = min(int(occupancy.bounds_ns[0]) for occupancy in occupancies)
     end_ns = max(int(occupancy.bounds_ns[-1]) for occupancy in occupancies)

@@ -63,6 +63,8 @@ class _Outputs:
 @click.option("--range", "nvtx_range", metavar="NVTX", help="This NVTX range as window: NAME[@DOMAIN][/INDEX].")
 @click.option("--gpu", metavar="ID", help="Only this GPU: gpu0, 0 or a UUID.")
 @click.option("--marker", metavar="NVTX", help="Each step has a range of this text, or that matches this expression.")
+@click.option("--ranks", metavar="FILE=RANK,...", help="The rank of each report, or of PID=RANK each process.")
+@click.option("--world-size", metavar="N", type=click.IntRange(min=1), help="How many ranks the whole job has.")
 @click.option("--only", metavar="ANALYSIS,...", help="Only these analyses.")
 @click.option("--nsys", metavar="PATH", help="The nsys for .nsys-rep files [default: NSYSAN_NSYS, then the newest].")
 @click.option(
@@ -83,6 +85,8 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     nvtx_range: str | None,
     gpu: str | None,
     marker: str | None,
+    ranks: str | None,
+    world_size: int | None,
     only: str | None,
     nsys: str | None,
     keep_export: bool,
@@ -93,6 +97,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     quiet: bool,
 ) -> int:
     """Say where the GPUs' time went in REPORTs: .sqlite, .nsys-rep, .pt.trace.json[.gz], or a folder of them."""
+    from nsysan.attribution.collectives.ranks import RankChoice, parse_ranks
     from nsysan.attribution.window import WindowChoice
     from nsysan.pipeline.analyze import AnalyzeOptions, analyze
     from nsysan.pipeline.inputs import expand_inputs, report_stem
@@ -103,6 +108,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
         window=WindowChoice(from_ns, to_ns, nvtx_range),
         gpu=gpu,
         marker=marker,
+        ranks=RankChoice({} if ranks is None else parse_ranks(ranks), world_size),
         only=() if only is None else tuple(name.strip() for name in only.split(",")),
         hash_content=hash_content,
         keep_identity=keep_identity,

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from nsysan import __version__
 from nsysan.analysis.registry import Analysis, analyses
-from nsysan.attribution.clocks import clocks_of
+from nsysan.attribution.collectives.job_collectives import JobCollectives
+from nsysan.attribution.collectives.ranks import RankChoice, rank_notes
 from nsysan.attribution.job import Job, build_job
 from nsysan.attribution.window import WindowChoice
 from nsysan.findings.diagnosis import diagnose
@@ -30,7 +31,8 @@ from nsysan.pipeline.same_capture import without_repeats
 class AnalyzeOptions:
     """What changes the result. ``only`` names the analyses wanted; empty means all of them.
 
-    ``marker`` names the NVTX ranges that mark steps; where it is None they are looked for.
+    ``marker`` names the NVTX ranges that mark steps; where it is None they are looked for. ``ranks`` is what the user
+    says of ranks.
 
     ``nsys`` and ``keep_exports_in`` say how reports are exported: with which nsys, and which folder keeps the exports.
     """
@@ -38,6 +40,7 @@ class AnalyzeOptions:
     window: WindowChoice = field(default_factory=WindowChoice)
     gpu: str | None = None
     marker: str | None = None
+    ranks: RankChoice = field(default_factory=RankChoice)
     only: tuple[str, ...] = ()
     hash_content: bool = False
     keep_identity: bool = False
@@ -52,6 +55,8 @@ class AnalyzeOptions:
             "range": None if self.window.nvtx_range is None else display_text(self.window.nvtx_range),
             "gpu": self.gpu,
             "marker": None if self.marker is None else display_text(self.marker),
+            "ranks": [f"{display_text(name)}={rank}" for name, rank in self.ranks.ranks.items()],
+            "world_size": self.ranks.world_size,
             "only": list(self.only),
             "hash": self.hash_content,
             "keep_identity": self.keep_identity,
@@ -65,7 +70,7 @@ def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress =
     reading = _reading(options, wanted, progress)
     traces, repeat_notes = without_repeats([read_trace(path, reading) for path in originals])
     progress.begin("finding GPUs and what ran on them")
-    job = build_job(traces, options.window, options.gpu, options.marker)
+    job = build_job(traces, options.window, options.gpu, options.marker, options.ranks)
     results = _compute(job, wanted, progress)
     return Run(
         schema_version=SCHEMA_VERSION,
@@ -73,8 +78,15 @@ def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress =
         created_utc=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
         options=options.recorded(),
         provenance=_provenance(traces, keep_identity=options.keep_identity),
-        reports=_report_infos(traces),
-        notes=(*copy_notes, *repeat_notes, *_unreadable_notes(traces), *_range_notes(options.window), *job.notes),
+        reports=_report_infos(traces, job.collectives),
+        notes=(
+            *copy_notes,
+            *repeat_notes,
+            *_unreadable_notes(traces),
+            *_range_notes(options.window),
+            *job.notes,
+            *rank_notes(job.collectives.ranks),
+        ),
         results=results,
         diagnosis=diagnose(results, window_is_chosen=options.window != WindowChoice()),
         findings=find_all(results),
@@ -135,7 +147,8 @@ def _provenance(traces: Sequence[Trace], *, keep_identity: bool) -> Provenance:
     return Provenance(tool=f"nsysan {__version__}", identity=identity)
 
 
-def _report_infos(traces: Sequence[Trace]) -> tuple[ReportInfo, ...]:
+def _report_infos(traces: Sequence[Trace], collectives: JobCollectives) -> tuple[ReportInfo, ...]:
+    clocks = zip(traces, collectives.clocks, collectives.fitted_clocks.residual_ns, strict=True)
     return tuple(
         ReportInfo(
             name=display_text(trace.name),
@@ -148,11 +161,12 @@ def _report_infos(traces: Sequence[Trace]) -> tuple[ReportInfo, ...]:
             export_schema=None if trace.export_schema is None else display_text(trace.export_schema),
             capture_ns=trace.capture_ns,
             session_start_utc_ns=None if trace.session_start_utc_ns is None else str(trace.session_start_utc_ns),
-            rank=trace.rank,
-            world_size=trace.world_size,
+            rank=collectives.rank_of_report(report),
+            rank_source=collectives.ranks.source,
+            world_size=collectives.ranks.world_size,
             clock_offset_ns=clock.offset_ns,
-            clock_residual_ns=None,
+            clock_residual_ns=residual_ns,
             unreadable_records=dict(trace.unreadable_records),
         )
-        for trace, clock in zip(traces, clocks_of(traces), strict=True)
+        for report, (trace, clock, residual_ns) in enumerate(clocks)
     )

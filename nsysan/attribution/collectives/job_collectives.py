@@ -70,7 +70,7 @@ class JobCollectives:
     def fitted_clocks(self) -> FittedClocks:
         """What puts every report's times on one axis, as far as common collectives tell."""
         first = session_clocks(self._session_clocks)
-        if not len(self.operations):
+        if len(self.members) <= 1 or not len(self.operations):
             return first
         # once more on the first answer's clock, on which the shift of short and irregular series is plain
         coarse = fit_clocks(self._session_clocks, self.members, self.operations, self._series_on(first))
@@ -89,9 +89,24 @@ class JobCollectives:
         """Every series with its waits."""
         return tuple(self._measure(series) for series in self._series_on(self.fitted_clocks))
 
-    def start_ns(self, member: int) -> int:
+    def rank_of_report(self, report: int) -> int | None:
+        """The rank that a report is of, None where it has several or none."""
+        own = [rank for member, rank in zip(self.members, self.ranks.of_member, strict=True) if member.report == report]
+        return own[0] if len(own) == 1 else None
+
+    def rows_of(self, member: int) -> slice:
+        """Where a member's operations lie in the table."""
+        begin, end = np.searchsorted(self.operations.member, [member, member + 1]).tolist()
+        return slice(begin, end)
+
+    def shift_ns(self, member: int) -> int:
         """What to add to a member's times to have them on the common clock."""
         return self.fitted_clocks.offset_ns[self.members[member].report] or 0
+
+    def node_count(self, members: Sequence[int]) -> int | None:
+        """On how many hosts the members ran, None where one of them is not told."""
+        hosts = {self._hosts[self.members[member].report].trace.identity.host for member in members}
+        return None if None in hosts else len(hosts)
 
     def _series_on(self, clocks: FittedClocks) -> list[Series]:
         pairing = Pairing(self.found, self.communicators.all, self.ranks.missing_count, clocks.clocks(self.members))
@@ -101,7 +116,7 @@ class JobCollectives:
         table = series.table[series.complete]
         if series.unresolved is not None or not len(table):
             return Measured(series, table, None)
-        shifts = np.array([self.start_ns(member) for member in series.members], np.int64)
+        shifts = np.array([self.shift_ns(member) for member in series.members], np.int64)
         start_ns, end_ns = self.operations.start_ns[table] + shifts, self.operations.end_ns[table] + shifts
         return Measured(series, table, waits_of(series.meeting, start_ns, end_ns, self._root_columns(series, table)))
 

@@ -31,7 +31,7 @@ class Operations(Table):
     ``kind`` is a number of a ``KindTable``, ``backend`` and ``dtype`` are places in lists of names, ``communicator`` is
     one in the job's communicators, ``own_rank`` the member's number in it. ``size_bytes`` is S, the whole array as far
     as this rank tells it; of messages what it sends, or receives where it sends nothing. ``peer`` is the
-    other rank, by its number in the communicator, of messages with one; ``peer_count`` with how many others it exchanges
+    other rank, by its number in the communicator, of messages with one; ``peer_count`` with how many others it has
     any, ABSENT where that is not told. ``root`` counts likewise.
     """
 

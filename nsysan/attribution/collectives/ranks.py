@@ -38,6 +38,18 @@ class Ranks:
         return None if self.world_size is None else self.world_size - len(self.of_member)
 
 
+def parse_ranks(written: str) -> dict[str, int]:
+    """The ranks in ``FILE=RANK,...``. Raises UsageError where that is something else."""
+    pairs = [part.rpartition("=") for part in written.split(",")]
+    wrong = next((part for part in pairs if not part[0] or not re.fullmatch(r"[0-9]{1,7}", part[2])), None)
+    if wrong is not None:
+        raise UsageError(
+            f"--ranks holds {display_text(''.join(wrong))!r}, which is no NAME=RANK.",
+            "Write --ranks a.sqlite=0,b.sqlite=1.",
+        )
+    return {name.strip(): int(rank) for name, _, rank in pairs}
+
+
 def ranks_of(
     traces: Sequence[Trace], members: Sequence[Member], introductions: Sequence[Introduction], choice: RankChoice
 ) -> Ranks:
@@ -56,8 +68,9 @@ def ranks_of(
     raise AssertionError("an order gives every member a rank of its own")
 
 
-def rank_notes(ranks: Ranks, member_count: int) -> Iterator[Note]:
+def rank_notes(ranks: Ranks) -> Iterator[Note]:
     """What a reader must know about the ranks: that they are guessed, that some are missing, or may be."""
+    member_count = len(ranks.of_member)
     if member_count > 1 and ranks.source in {RankSource.FILE_NAME, RankSource.DEVICE_ORDER}:
         by = "the names of their files" if ranks.source is RankSource.FILE_NAME else "process and device"
         yield Note("ranks_by_order", f"Nothing recorded tells the ranks: they are counted in the order of {by}.")

@@ -111,7 +111,7 @@ def _lanes(found: JobOperations) -> Iterator[tuple[_Key, list[Lane]]]:
     pair = (operations.kind == SEND_RECV) & (operations.peer >= 0) & (own >= 0)
     low = np.where(pair, np.minimum(own, operations.peer), np.where(operations.peer == SEVERAL, SEVERAL, NONE))
     high = np.where(pair, np.maximum(own, operations.peer), NONE)
-    keys = codes_of(operations.kind, operations.communicator, low, high)
+    keys = codes_of(operations.kind, operations.backend, operations.communicator, low, high)
     streams = np.where(operations.communicator == NONE, operations.stream, 0)
     lanes = codes_of(keys, operations.member, streams)
     order = np.argsort(lanes, kind="stable")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.gpu_time import GpuTime, GpuTimes
 from nsysan.analysis.idle_gaps import Gap, IdleGaps
 from nsysan.analysis.kernel_summary import KernelRow, KernelSummary
@@ -15,12 +16,14 @@ from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.text import visible_text
 from nsysan.model.units import counted, format_count, format_duration, format_fraction, format_timestamp
+from nsysan.report.collective_tables import straggler_sentence
 from nsysan.report.columns import aligned, cut
 from nsysan.report.look_next import leads, look_next
 from nsysan.report.partition import part_share, worst_gpus
 from nsysan.report.prose import NO_BREAK_SPACE, ended, fraction_or, paired, plain, spelled, unbroken
 from nsysan.report.renderers import Renderer
 from nsysan.report.section import question_of
+from nsysan.report.sections.collectives import collectives_heading, stragglers_of
 from nsysan.report.steady_waits import state_wait
 from nsysan.report.verdict import facts_of, state_verdict, subject_of
 from nsysan.report.viewer import viewer_of
@@ -52,6 +55,7 @@ def render_text(run: Run) -> str:
         _cause_lines(run),
         _gap_lines(run),
         _step_lines(run),
+        _collective_lines(run),
         [
             *_finding_lines(run),
             *_note_lines(run),
@@ -142,6 +146,15 @@ def _step_lines(run: Run) -> list[str]:
     median, p90, worst = (format_duration(time or 0) for time in (slowest.median_ns, slowest.p90_ns, slowest.max_ns))
     times = f"median {median}, 90 % within {p90}, worst {worst}"
     return _wrapped(f"{counted(slowest.count, 'steady step')} on {slowest.id}, {by}: {times}.")
+
+
+def _collective_lines(run: Run) -> list[str]:
+    """How long ranks waited for each other, and for whom most."""
+    found = run.results.get(Collectives)
+    if isinstance(found, Skipped) or not found.collectives:
+        return []
+    sentences = (collectives_heading(found), straggler_sentence(found, stragglers_of(run)))
+    return [line for sentence in sentences if sentence for line in _wrapped(ended(sentence))]
 
 
 def _gap_lines(run: Run) -> list[str]:

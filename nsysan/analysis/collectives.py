@@ -1,0 +1,317 @@
+"""What the ranks told each other: each collective's waiting and transfer, its bandwidth, and who waited how long."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from nsysan.analysis.gpu_time import GpuTime
+from nsysan.analysis.registry import Analysis
+from nsysan.attribution.collectives.bandwidth import bus_factor, rate_bytes_per_s
+from nsysan.attribution.collectives.exposure import Exposure
+from nsysan.attribution.collectives.job_collectives import JobCollectives, Measured
+from nsysan.attribution.collectives.kinds import SEND_RECV
+from nsysan.attribution.collectives.operations import NONE
+from nsysan.attribution.job import Job
+from nsysan.model.kernels import Collective
+from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.tables import ABSENT, BoolArray, Int64Array
+from nsysan.model.text import display_text
+from nsysan.model.trace import RankSource
+
+SHOWN_ROWS = 400
+SIZES_APART = 16
+"""Collectives of one series are told apart by size up to so many sizes; more of them are put together."""
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveRow:
+    """Instances of one kind, communicator and size.
+
+    ``duration_ns`` and ``exposed_ns`` are sums over ranks of all ``count`` instances. ``transfer_ns``, counted once an
+    instance, and ``wait_ns``, its sum over ranks, are of the ``complete_count`` in which no rank is missing, and null
+    where nothing is known of them: ``unresolved`` says why. ``wait_by_rank_ns`` is in the order of ``ranks``. ``bytes``
+    is S of one instance, the whole array, null where it is not known or they differ. ``contended_frac`` is the share of
+    the transfer, over ranks, that ran beside computing. ``ceiling_bytes_per_s`` is null as yet.
+    """
+
+    kind: str
+    backend: str | None
+    communicator: str | None
+    purpose: str | None
+    ranks: tuple[int, ...]
+    nodes: int | None
+    dtype: str | None
+    stage: int | None
+    count: int
+    complete_count: int
+    bytes: int | None
+    duration_ns: int
+    exposed_ns: int
+    transfer_ns: int | None
+    wait_ns: int | None
+    wait_by_rank_ns: tuple[int, ...] | None
+    algbw_bytes_per_s: float | None
+    busbw_bytes_per_s: float | None
+    contended_frac: float | None
+    ceiling_bytes_per_s: float | None
+    ceiling_source: str | None
+    unresolved: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RankRow:
+    """A rank of the job and what it lost in collectives.
+
+    ``wait_ns`` sums its waits; ``exposed_wait_ns`` is the time of its window that passed in a wait that nothing hid,
+    ``unresolved_exposed_ns`` that in exposed communication of which waiting is not known. ``source`` is what tells the
+    rank.
+    """
+
+    rank: int
+    device: str
+    source: RankSource
+    wait_ns: int
+    exposed_wait_ns: int
+    unresolved_exposed_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Collectives:
+    """The collectives of the job, most time first, and its ranks in their order.
+
+    ``world_size`` is null where nothing tells how many ranks the job has.
+    """
+
+    id: ClassVar[str] = "collectives"
+
+    collectives: tuple[CollectiveRow, ...]
+    collectives_omitted_count: int
+    ranks: tuple[RankRow, ...]
+    world_size: int | None
+
+
+def compute_collectives(job: Job, results: ResultSet) -> Collectives | Skipped:
+    """The collectives of the job's windows, none where no communication kernel ran; skipped without GPU work."""
+    gpu_time = results.get(GpuTime)
+    if isinstance(gpu_time, Skipped):
+        return Skipped(Collectives.id, gpu_time.reason, gpu_time.recapture)
+    found = job.collectives
+    exposure = exposure_of(job)
+    inside = _inside_windows(job)
+    rows = [row for one in found.measured for row in _Rows(found, one, exposure, inside).rows()]
+    rows.sort(key=lambda row: (-row.duration_ns, row.kind, row.ranks, row.bytes or 0))
+    return Collectives(
+        collectives=tuple(rows[:SHOWN_ROWS]),
+        collectives_omitted_count=max(len(rows) - SHOWN_ROWS, 0),
+        ranks=tuple(_rank_rows(job, exposure, inside)),
+        world_size=found.ranks.world_size,
+    )
+
+
+ANALYSIS = Analysis(Collectives, compute_collectives, needs=(GpuTime,))
+
+
+def exposure_of(job: Job) -> Exposure:
+    """The exposure of the members that are devices of the job."""
+    devices = {device.id: device for device in job.devices}
+    members = enumerate(job.collectives.members)
+    return Exposure.of({place: devices[member.id].occupancy for place, member in members if member.id in devices})
+
+
+def _inside_windows(job: Job) -> BoolArray:
+    """Which operations lie in their device's window, if only in part; of a device that is left out none does."""
+    operations, devices = job.collectives.operations, {device.id: device for device in job.devices}
+    inside = np.zeros(len(operations), np.bool_)
+    for place, member in enumerate(job.collectives.members):
+        if member.id in devices:
+            bounds_ns = devices[member.id].occupancy.bounds_ns
+            own = job.collectives.rows_of(place)
+            inside[own] = (operations.end_ns[own] > bounds_ns[0]) & (operations.start_ns[own] < bounds_ns[-1])
+    return inside
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The rows of one series: an instance counts where it lies in a window on some rank."""
+
+    found: JobCollectives
+    measured: Measured
+    exposure: Exposure
+    inside: BoolArray
+
+    def rows(self) -> Iterator[CollectiveRow]:
+        """A row for each size, or one for all where there are many."""
+        series = self.measured.series
+        chosen = series.table[self._counts(series.table)]
+        sizes = self._sizes(chosen)
+        values = np.unique(sizes)
+        if len(values) > SIZES_APART:
+            yield self._row(chosen, sizes, None)
+            return
+        for size in values.tolist():
+            yield self._row(chosen[sizes == size], sizes[sizes == size], size)
+
+    def _counts(self, table: Int64Array) -> BoolArray:
+        return np.asarray(((table >= 0) & self.inside[table]).any(axis=1))
+
+    def _sizes(self, table: Int64Array) -> Int64Array:
+        """S of each instance: of what is sent to all a rank's mean, else the largest that a rank tells."""
+        own = np.where(table >= 0, self.found.operations.size_bytes[table], ABSENT)
+        known = own != ABSENT
+        if self._is_sent_to_all:
+            total = np.where(known, own, 0).sum(axis=1)
+            return np.where(known.all(axis=1), total // table.shape[1], ABSENT)
+        return np.asarray(own.max(axis=1, initial=ABSENT))
+
+    @property
+    def _is_sent_to_all(self) -> bool:
+        kind, members = self.measured.series.kind, self.measured.series.members
+        among_all = kind == SEND_RECV and len(members) > 2  # noqa: PLR2004 -- between two it is a message
+        return among_all or self.found.found.kinds.members(kind) == (Collective.ALL_TO_ALL,)
+
+    def _row(self, table: Int64Array, sizes: Int64Array, size: int | None) -> CollectiveRow:
+        found, series = self.found, self.measured.series
+        known = _Known.of(self.measured, table, sizes)
+        present = table[table >= 0]
+        exposed_ns, computing_ns = self._exposed_ns(table), self._contended_ns(known)
+        algbw = None if known is None else known.algbw()
+        factor = self._factor()
+        ranks = [found.ranks.of_member[member] for member in series.members]
+        order = np.argsort(ranks).tolist()
+        waits = None if known is None else [int(known.wait_ns[:, column].sum()) for column in order]
+        carried_ns = 0 if known is None else int(known.transfer_ns.sum()) * len(order)
+        communicator = None if series.communicator == NONE else found.communicators.all[series.communicator]
+        return CollectiveRow(
+            kind=found.found.kinds.name(series.kind),
+            backend=self._name(found.found.backends, found.operations.backend[present]),
+            communicator=None if communicator is None else display_text(communicator.name),
+            purpose=None if communicator is None else _purpose(communicator.description),
+            ranks=tuple(ranks[column] for column in order),
+            nodes=found.node_count(series.members),
+            dtype=self._name(found.found.dtypes, found.operations.dtype[present]),
+            stage=None,
+            count=len(table),
+            complete_count=int(((table >= 0).all(axis=1)).sum()) if series.is_whole else 0,
+            bytes=None if size in {None, ABSENT} else size,
+            duration_ns=int(found.operations.durations_ns[present].sum()),
+            exposed_ns=exposed_ns,
+            transfer_ns=None if known is None else int(known.transfer_ns.sum()),
+            wait_ns=None if waits is None else sum(waits),
+            wait_by_rank_ns=None if waits is None else tuple(waits),
+            algbw_bytes_per_s=algbw,
+            busbw_bytes_per_s=None if algbw is None or factor is None else algbw * factor,
+            contended_frac=computing_ns / carried_ns if carried_ns else None,
+            ceiling_bytes_per_s=None,
+            ceiling_source=None,
+            unresolved=self._why(known),
+        )
+
+    def _why(self, known: _Known | None) -> str | None:
+        if known is not None:
+            return None
+        return self.measured.series.unresolved or "no instance is there on all of its ranks"
+
+    def _factor(self) -> float | None:
+        kinds = self.found.found.kinds.members(self.measured.series.kind)
+        kind = Collective.ALL_TO_ALL if self._is_sent_to_all else kinds[0]
+        return bus_factor(kind, len(self.measured.series.members)) if len(kinds) == 1 else None
+
+    def _exposed_ns(self, table: Int64Array) -> int:
+        operations, total_ns = self.found.operations, 0
+        for column, member in enumerate(self.measured.series.members):
+            rows = table[table[:, column] >= 0, column]
+            total_ns += int(self.exposure.exposed_ns(member, operations.start_ns[rows], operations.end_ns[rows]).sum())
+        return total_ns
+
+    def _contended_ns(self, known: _Known | None) -> int:
+        """How much of the transfers, over ranks, ran beside computing."""
+        if known is None:
+            return 0
+        operations, total_ns = self.found.operations, 0
+        for column, member in enumerate(self.measured.series.members):
+            end_ns = operations.end_ns[known.table[:, column]]
+            total_ns += int(self.exposure.computing_ns(member, end_ns - known.transfer_ns, end_ns).sum())
+        return total_ns
+
+    @staticmethod
+    def _name(names: Sequence[str], places: Int64Array) -> str | None:
+        """The name that all of them have."""
+        place = int(places[0]) if len(places) and (places == places[0]).all() else NONE
+        return None if place == NONE else display_text(names[place])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Known:
+    """The complete instances among those of a row, with their waits and sizes."""
+
+    table: Int64Array
+    transfer_ns: Int64Array
+    wait_ns: Int64Array
+    sizes: Int64Array
+
+    @classmethod
+    def of(cls, measured: Measured, table: Int64Array, sizes: Int64Array) -> _Known | None:
+        """Those of these instances of which something is known; None where that are none."""
+        if measured.waits is None:
+            return None
+        # an instance is known by its operation on the first rank, which every complete one has
+        places = np.full(int(measured.complete_table[:, 0].max(initial=0)) + 1, NONE)
+        places[measured.complete_table[:, 0]] = np.arange(len(measured.complete_table))
+        whole = (table >= 0).all(axis=1)
+        rows = places[table[whole, 0]]
+        if not len(rows):
+            return None
+        return cls(table[whole], measured.waits.transfer_ns[rows], measured.waits.wait_ns[rows], sizes[whole])
+
+    def algbw(self) -> float | None:
+        """Bytes over transfer of the instances whose size is known."""
+        sized = self.sizes != ABSENT
+        if not sized.any() or not int(self.sizes[sized].sum()):
+            return None
+        return rate_bytes_per_s(int(self.sizes[sized].sum()), int(self.transfer_ns[sized].sum()))
+
+
+def _rank_rows(job: Job, exposure: Exposure, inside: BoolArray) -> Iterator[RankRow]:
+    found = job.collectives
+    waits_ns = np.full(len(found.operations), ABSENT)
+    for one in found.measured:
+        if one.waits is not None:
+            waits_ns[one.complete_table] = one.waits.wait_ns
+    operations = found.operations
+    assert found.ranks.source is not None, "there are members"
+    for member in sorted(exposure.exposed, key=lambda member: found.ranks.of_member[member]):
+        own = found.rows_of(member)
+        rows = np.flatnonzero(inside[own]) + own.start
+        known, unknown = rows[waits_ns[rows] != ABSENT], rows[waits_ns[rows] == ABSENT]
+        start_ns = operations.start_ns[known]
+        yield RankRow(
+            rank=found.ranks.of_member[member],
+            device=found.members[member].id,
+            source=found.ranks.source,
+            wait_ns=int(waits_ns[known].sum()),
+            exposed_wait_ns=exposure.exposed_union_ns(member, start_ns, start_ns + waits_ns[known]),
+            unresolved_exposed_ns=exposure.exposed_union_ns(
+                member, operations.start_ns[unknown], operations.end_ns[unknown]
+            ),
+        )
+
+
+_PURPOSES = {
+    "data_parallel": {"data", "dp", "ddp", "fsdp", "replicate", "shard"},
+    "tensor_parallel": {"tensor", "tp"},
+    "pipeline_parallel": {"pipeline", "pp"},
+    "expert_parallel": {"expert", "ep", "moe"},
+    "context_parallel": {"context", "cp"},
+}
+
+
+def _purpose(description: str) -> str | None:
+    """What the ranks of a group share, as far as the name that the program gave it says."""
+    words = set(re.split(r"[\W_]+", description.lower()))
+    found = [purpose for purpose, spellings in _PURPOSES.items() if words & spellings]
+    return found[0] if len(found) == 1 else None

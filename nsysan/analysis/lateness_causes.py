@@ -1,0 +1,169 @@
+"""Why a rank is late: what it does more than the median of the ranks that wait for it, on their common window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from nsysan.attribution.activities import SOURCES
+from nsysan.attribution.collectives.kinds import KINDS, SEND_RECV
+from nsysan.attribution.idle.pieces import causes_of
+from nsysan.attribution.job import Device, Job
+from nsysan.model.distinct import coded
+from nsysan.model.idle import Cause
+from nsysan.model.kernels import Collective
+from nsysan.model.partition import COMPUTING_PARTS, Activity, Part
+from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.timeline.coverage import coverage
+
+SIGNIFICANT_FRAC = 0.1
+"""What a rank does longer explains its lateness from this share of it on."""
+UNIFORM = 0.05
+"""Kernels are slower by one ratio where nine tenths of their time are within so much of it."""
+UNIFORM_FROM_FRAC = 0.9
+SLOWER_FROM = 1.02
+MORE_FROM = 1.05
+_FEWEST_NAMES = 3
+_COMPUTING = [place for place, part in enumerate(Part) if part in COMPUTING_PARTS]
+
+
+@dataclass(frozen=True, slots=True)
+class WhyLate:
+    """``cause`` is slow_compute, clock_throttle, more_work or a cause of idle time.
+
+    ``excess_ns`` is what the rank spent with it more than the median of the others. ``kernel_ratio``, where it computes
+    longer, is how much longer its kernels take than the same of the others, at the median of their time; null where too
+    few are shared.
+    """
+
+    cause: str
+    excess_ns: float
+    kernel_ratio: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Spent:
+    """What a rank did in the common window, in ns."""
+
+    computing_ns: int
+    idle_ns: dict[Cause, int]
+
+
+class LatenessCauses:
+    """Compares ranks of one job."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._spent: dict[int, _Spent] = {}
+        self._kernels: dict[int, dict[str, tuple[float, int]]] = {}
+
+    def of(self, member: int, others: Sequence[int], late_ns: int) -> WhyLate | None:
+        """Why the member is late, all in all by ``late_ns``; None where nothing of it differs enough."""
+        others = [other for other in others if self._device(other) is not None]
+        if self._device(member) is None or not others:
+            return None
+        own, theirs = self._of(member), [self._of(other) for other in others]
+        excess_ns = {
+            cause.value: own.idle_ns.get(cause, 0) - float(np.median([one.idle_ns.get(cause, 0) for one in theirs]))
+            for cause in Cause
+        }
+        computing_ns = own.computing_ns - float(np.median([one.computing_ns for one in theirs]))
+        most = max(excess_ns, key=lambda cause: excess_ns[cause])
+        if max(computing_ns, excess_ns[most]) < SIGNIFICANT_FRAC * late_ns:
+            return None
+        if excess_ns[most] > computing_ns:
+            return WhyLate(most, excess_ns[most], None)
+        ratio, is_uniform = self._kernel_ratio(member, others)
+        if self._work(member) > MORE_FROM * float(np.median([self._work(other) for other in others])):
+            return WhyLate("more_work", computing_ns, ratio)
+        if ratio is not None and ratio < SLOWER_FROM:
+            # its kernels are as fast as the others', and there are as many
+            return None
+        return WhyLate("clock_throttle" if is_uniform else "slow_compute", computing_ns, ratio)
+
+    def _device(self, member: int) -> Device | None:
+        return self._devices.get(self._job.collectives.members[member].id)
+
+    @cached_property
+    def _devices(self) -> dict[str, Device]:
+        return {device.id: device for device in self._job.devices}
+
+    @cached_property
+    def _common_ns(self) -> tuple[int, int]:
+        """The window that all ranks share, on the common clock; that of the first where they share none."""
+        found = self._job.collectives
+        windows = []
+        for place in range(len(found.members)):
+            device = self._device(place)
+            if device is not None:
+                bounds_ns, shift_ns = device.occupancy.bounds_ns, found.shift_ns(place)
+                windows.append((int(bounds_ns[0]) + shift_ns, int(bounds_ns[-1]) + shift_ns))
+        begin_ns, end_ns = max(begin for begin, _ in windows), min(end for _, end in windows)
+        return (begin_ns, end_ns) if begin_ns < end_ns else windows[0]
+
+    def _of(self, member: int) -> _Spent:
+        if member not in self._spent:
+            self._spent[member] = self._measured(member)
+        return self._spent[member]
+
+    def _measured(self, member: int) -> _Spent:
+        device, shift_ns = self._device(member), self._job.collectives.shift_ns(member)
+        assert device is not None, "only devices of the job are compared"
+        begin_ns, end_ns = (time_ns - shift_ns for time_ns in self._common_ns)
+        [parts_ns] = coverage(device.occupancy, np.array([begin_ns, end_ns])).tolist()
+        idle = self._job.idle.of_device(device)
+        if idle is None:
+            causes = {Cause.UNKNOWN: parts_ns[list(Part).index(Part.IDLE)]}
+        else:
+            told = causes_of(idle.pieces.clipped(begin_ns, end_ns))
+            causes = {cause: told.of(cause) for cause in Cause}
+        return _Spent(sum(parts_ns[place] for place in _COMPUTING), causes)
+
+    def _work(self, member: int) -> float:
+        """What tells how much there is to do: the bytes a rank sends in all-to-alls, else the number of its kernels."""
+        found = self._job.collectives
+        own = found.rows_of(member)
+        to_all = (SEND_RECV, KINDS.index(Collective.ALL_TO_ALL))
+        sizes = found.operations.size_bytes[own][np.isin(found.operations.kind[own], to_all)]
+        sizes = sizes[sizes != ABSENT]
+        return float(sizes.sum()) if len(sizes) else float(sum(count for _, count in self._by_name(member).values()))
+
+    def _kernel_ratio(self, member: int, others: Sequence[int]) -> tuple[float | None, bool]:
+        """How much longer the member's kernels take, at the median of their time, and whether all by that ratio."""
+        own, theirs = self._by_name(member), [self._by_name(other) for other in others]
+        shared = [name for name in own if all(name in names for names in theirs) and own[name][0] > 0]
+        ratios = np.array([own[name][0] / np.median([names[name][0] for names in theirs]) for name in shared])
+        if len(shared) < _FEWEST_NAMES:
+            return None, False
+        weights = np.array([own[name][0] * own[name][1] for name in shared])
+        order = np.argsort(ratios, kind="stable")
+        middle = np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)
+        ratio = float(ratios[order][middle])
+        alike = weights[np.abs(ratios / ratio - 1) <= UNIFORM].sum() / weights.sum()
+        return ratio, bool(ratio >= SLOWER_FROM and alike >= UNIFORM_FROM_FRAC)
+
+    def _by_name(self, member: int) -> dict[str, tuple[float, int]]:
+        """Mean duration and number of a member's compute kernels, by name."""
+        if member not in self._kernels:
+            self._kernels[member] = self._named_kernels(member)
+        return self._kernels[member]
+
+    def _named_kernels(self, member: int) -> dict[str, tuple[float, int]]:
+        device = self._device(member)
+        assert device is not None, "only devices of the job are compared"
+        activities, trace = device.activities, self._job.traces[device.report]
+        computes = (activities.source == SOURCES.index("kernels")) & (activities.kind == int(Activity.COMPUTE))
+        rows: Int64Array = activities.row[computes]
+        if trace.kernels is None or not len(rows):
+            return {}
+        name_ids, name_of = coded(trace.kernels.name_id[rows])
+        counts = np.bincount(name_of)
+        totals = np.bincount(name_of, weights=(trace.kernels.end_ns - trace.kernels.start_ns)[rows])
+        names = [trace.text(name_id) for name_id in name_ids.tolist()]
+        return {
+            name: (total / count, count)
+            for name, total, count in zip(names, totals.tolist(), counts.tolist(), strict=True)
+        }

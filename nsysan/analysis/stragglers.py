@@ -1,0 +1,92 @@
+"""Which ranks the others wait for in collectives, how late they are, whether always the same, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar
+
+import numpy as np
+
+from nsysan.analysis.collectives import Collectives
+from nsysan.analysis.lateness_causes import LatenessCauses, WhyLate
+from nsysan.analysis.registry import Analysis
+from nsysan.attribution.collectives.lateness import Arrivals, late_arrivals
+from nsysan.attribution.job import Job
+from nsysan.model.results import ResultSet, Skipped
+
+PERSISTENT_FROM_FRAC = 2 / 3
+"""A rank that is last so often is not late by chance: with ranks that take turns each has its even share."""
+SHOWN_RANKS = 32
+
+
+class Pattern(str, Enum):
+    """Whether it is always the same rank that is late."""
+
+    PERSISTENT = "persistent"
+    ROTATING = "rotating"
+
+
+@dataclass(frozen=True, slots=True)
+class Straggler:
+    """A rank that others waited for.
+
+    It came last, by over 20 us, to ``late_count`` of the ``instance_count`` instances of its communicators to which any
+    rank was late; ``late_frac`` is their ratio. ``late_ns`` is the median of how long after the others, ``caused_ns``
+    the waits of all others in these instances. ``why`` is null where nothing of it differs from the others enough.
+    """
+
+    rank: int
+    device: str
+    late_count: int
+    instance_count: int
+    late_frac: float
+    pattern: Pattern
+    late_ns: float
+    caused_ns: int
+    why: WhyLate | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stragglers:
+    """The ranks that others waited for, those that cost most first."""
+
+    id: ClassVar[str] = "stragglers"
+
+    stragglers: tuple[Straggler, ...]
+
+
+def compute_stragglers(job: Job, results: ResultSet) -> Stragglers | Skipped:
+    """The ranks that came last; skipped where collectives ran and none shows who did."""
+    collectives = results.get(Collectives)
+    if isinstance(collectives, Skipped):
+        return Skipped(Stragglers.id, collectives.reason, collectives.recapture)
+    arrivals, seen = late_arrivals(job.collectives.measured, job.collectives.operations)
+    if collectives.collectives and all(row.wait_ns is None for row in collectives.collectives):
+        reason = "no collective is there on all of its ranks, so that nothing shows who came last"
+        return Skipped(Stragglers.id, reason, "Give the reports of all ranks.")
+    found = sorted(_stragglers(job, arrivals, seen), key=lambda one: (-one.caused_ns, one.rank))
+    return Stragglers(tuple(found[:SHOWN_RANKS]))
+
+
+ANALYSIS = Analysis(Stragglers, compute_stragglers, needs=(Collectives,))
+
+
+def _stragglers(job: Job, arrivals: Arrivals, seen: dict[int, int]) -> Iterator[Straggler]:
+    found, causes = job.collectives, LatenessCauses(job)
+    for member in np.unique(arrivals.member).tolist():
+        own = arrivals.take(arrivals.member == member)
+        late_frac = len(own) / seen[member]
+        others = {other for place in np.unique(own.series).tolist() for other in found.measured[place].series.members}
+        yield Straggler(
+            rank=found.ranks.of_member[member],
+            device=found.members[member].id,
+            late_count=len(own),
+            instance_count=seen[member],
+            late_frac=late_frac,
+            pattern=Pattern.PERSISTENT if late_frac >= PERSISTENT_FROM_FRAC else Pattern.ROTATING,
+            late_ns=float(np.median(own.late_ns)),
+            caused_ns=int(own.caused_ns.sum()),
+            why=causes.of(member, sorted(others - {member}), int(own.late_ns.sum())),
+        )

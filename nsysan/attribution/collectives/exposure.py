@@ -1,0 +1,61 @@
+"""How much of each operation nothing hid, and what of it ran beside computing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.model.partition import Activity, Part, part_of
+from nsysan.model.tables import BoolArray, Int64Array
+from nsysan.timeline.intervals import Intervals, union
+from nsysan.timeline.occupancy import STATE_COUNT, Occupancy
+
+_EXPOSED: BoolArray = np.array(
+    [part_of(Activity(state)) is Part.EXPOSED_COMMUNICATION for state in range(STATE_COUNT)], np.bool_
+)
+_COMPUTES: BoolArray = np.array(
+    [bool(Activity(state) & (Activity.COMPUTE | Activity.FUSED)) for state in range(STATE_COUNT)], np.bool_
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """By member, on its report's clock: when communication is exposed and when it computes; a member may have none."""
+
+    exposed: Mapping[int, Intervals]
+    computing: Mapping[int, Intervals]
+
+    @classmethod
+    def of(cls, occupancies: Mapping[int, Occupancy]) -> Exposure:
+        """The exposure of the members with these occupancies."""
+        return cls(
+            {member: _where(occupancy, _EXPOSED) for member, occupancy in occupancies.items()},
+            {member: _where(occupancy, _COMPUTES) for member, occupancy in occupancies.items()},
+        )
+
+    def exposed_ns(self, member: int, start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
+        """How much of each stretch is exposed."""
+        return _overlaps(self.exposed.get(member), start_ns, end_ns)
+
+    def computing_ns(self, member: int, start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
+        """How much of each stretch computes."""
+        return _overlaps(self.computing.get(member), start_ns, end_ns)
+
+    def exposed_union_ns(self, member: int, start_ns: Int64Array, end_ns: Int64Array) -> int:
+        """How much time the stretches are exposed in; what several share counts once."""
+        exposed = self.exposed.get(member)
+        return 0 if exposed is None else exposed.overlap_ns(union(start_ns, end_ns))
+
+
+def _where(occupancy: Occupancy, states: BoolArray) -> Intervals:
+    rows = np.flatnonzero(states[occupancy.states])
+    return Intervals(occupancy.bounds_ns[rows], occupancy.bounds_ns[rows + 1])
+
+
+def _overlaps(where: Intervals | None, start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
+    if where is None:
+        return np.zeros(len(start_ns), np.int64)
+    covered: Int64Array = where.covered_until(end_ns) - where.covered_until(start_ns)
+    return covered

@@ -1,0 +1,203 @@
+"""The tables of collectives and stragglers, and the map of ranks by part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nsysan.analysis.collectives import CollectiveRow, Collectives, RankRow
+from nsysan.analysis.gpu_time import DeviceTimes, GpuTime
+from nsysan.analysis.lateness_causes import WhyLate
+from nsysan.analysis.stragglers import Straggler
+from nsysan.model.partition import Part
+from nsysan.model.units import counted, format_count, format_duration
+from nsysan.report import cells
+from nsysan.report.elements import Cell, Column, Table
+from nsysan.report.heat_map import HeatColumn, HeatMap, shades_of
+from nsysan.report.prose import capitalized, spelled
+from nsysan.report.terms import TERMS
+
+SHOWN_RANKS = 32
+MENTIONED_FROM_FRAC = 0.02
+"""A straggler is named in a sentence if the waits for it are so much of all collectives' time, over ranks."""
+_MANY_RANKS = 8
+_UNKNOWN = Cell("unknown", style="faint")
+
+_HEAT = (
+    HeatColumn("computes", TERMS["compute_busy"], "compute"),
+    HeatColumn("waits for ranks", TERMS["collective_wait"], "communication"),
+    HeatColumn("other exposed comm.", TERMS["exposed_communication"], "communication"),
+    HeatColumn("opaque graph", TERMS["opaque_graph"], "graph"),
+    HeatColumn("exposed copy", TERMS["exposed_copy"], "copy"),
+    HeatColumn("idle", TERMS["idle"], "idle"),
+)
+
+
+def collective_table(found: Collectives) -> Table:
+    """A row for each kind, communicator and size, the longest first."""
+    return Table(
+        id="collective-rows",
+        caption="Collectives by kind, communicator and size",
+        columns=(
+            Column("Collective"),
+            Column("ranks"),
+            Column("count", numeric=True),
+            Column("size", TERMS["collective_size"], numeric=True, unit="B"),
+            Column("all ranks", TERMS["collective_duration"], numeric=True, unit="ns"),
+            Column("exposed", TERMS["exposed_communication"], numeric=True, unit="ns"),
+            Column("waiting", TERMS["collective_wait"], numeric=True, unit="ns"),
+            Column("transfer", TERMS["transfer"], numeric=True, unit="ns"),
+            Column("algbw", TERMS["algbw"], numeric=True, unit="B/s"),
+            Column("busbw", TERMS["busbw"], numeric=True, unit="B/s"),
+            Column("contended", TERMS["contended"], numeric=True, unit="fraction"),
+        ),
+        rows=tuple(_collective_cells(row) for row in found.collectives),
+        note=_omitted(found.collectives_omitted_count),
+        search="all_reduce, send",
+        source="collectives[]",
+    )
+
+
+def straggler_table(stragglers: Sequence[Straggler]) -> Table:
+    """A row for each rank that others waited for."""
+    return Table(
+        id="straggler-rows",
+        caption="Ranks that came last, and what others waited for each",
+        columns=(
+            Column("Rank"),
+            Column("came last", TERMS["came_last"], numeric=True),
+            Column("of", numeric=True),
+            Column("share", TERMS["came_last"], numeric=True, unit="fraction"),
+            Column("how late", TERMS["lateness"], numeric=True, unit="ns"),
+            Column("others waited", TERMS["collective_wait"], numeric=True, unit="ns"),
+            Column("why"),
+        ),
+        rows=tuple(_straggler_cells(one) for one in stragglers),
+        source="stragglers[]",
+    )
+
+
+def rank_map(found: Collectives, gpu_time: GpuTime, stragglers: Sequence[Straggler]) -> HeatMap | None:
+    """Where each rank's window goes; of many ranks those that wait longest and those waited for. None for one rank."""
+    devices = {device.id: device for device in gpu_time.devices if device.time.window_ns}
+    ranks = [rank for rank in found.ranks if rank.device in devices]
+    if len(ranks) <= 1:
+        return None
+    shown = _shown_ranks(ranks, {one.rank for one in stragglers})
+    shares = [_shares(rank, devices[rank.device]) for rank in shown]
+    kept = [place for place in range(len(_HEAT)) if any(row[place] for row in shares)]
+    columns = tuple(_HEAT[place] for place in kept)
+    rows = (
+        (f"rank {rank.rank}", shades_of(columns, [row[place] for place in kept]))
+        for rank, row in zip(shown, shares, strict=True)
+    )
+    omitted = len(ranks) - len(shown)
+    return HeatMap(
+        id="rank-map",
+        caption="Where each rank's window goes",
+        row_label="Rank",
+        columns=columns,
+        rows=tuple(rows),
+        note=f"{counted(omitted, 'more rank')} in run.json, which wait less than these." if omitted else None,
+        source="ranks[] and devices[].time",
+    )
+
+
+def why_sentence(why: WhyLate | None) -> str:
+    """Why a rank is late, in words."""
+    if why is None:
+        return "nothing recorded tells why"
+    excess = format_duration(why.excess_ns)
+    ratio = "" if why.kernel_ratio is None else f", its kernels take {why.kernel_ratio:.2f} times as long"
+    if why.cause == "clock_throttle":
+        return f"slow clock: it computes {excess} longer{ratio}, all by one ratio"
+    if why.cause == "slow_compute":
+        return f"slow compute: {excess} longer{ratio}"
+    if why.cause == "more_work":
+        return f"more work: it computes {excess} longer, and has more to do"
+    return f"{spelled(why.cause)}: it idles {excess} longer"
+
+
+def _shown_ranks(ranks: Sequence[RankRow], late: set[int]) -> list[RankRow]:
+    first = sorted(ranks, key=lambda rank: (rank.rank not in late, -rank.exposed_wait_ns, rank.rank))[:SHOWN_RANKS]
+    return sorted(first, key=lambda rank: rank.rank)
+
+
+def _shares(rank: RankRow, device: DeviceTimes) -> tuple[float, ...]:
+    """Of the window, in the order of ``_HEAT``; they add up to 1."""
+    time = device.time
+    waiting_ns = min(rank.exposed_wait_ns, time.exposed_communication_ns)
+    times_ns = (
+        time.compute_only_ns + time.overlapped_ns + time.fused_ns,
+        waiting_ns,
+        time.exposed_communication_ns - waiting_ns,
+        time.of(Part.OPAQUE_GRAPH),
+        time.exposed_copy_ns,
+        time.idle_ns,
+    )
+    return tuple(time_ns / time.window_ns for time_ns in times_ns)
+
+
+def _collective_cells(row: CollectiveRow) -> tuple[Cell, ...]:
+    return (
+        Cell(capitalized(spelled(row.kind)), _remark(row)),
+        Cell(_ranks_in_words(row.ranks), None if row.purpose is None else spelled(row.purpose)),
+        Cell(format_count(row.count), _incomplete(row), value=row.count),
+        _UNKNOWN if row.bytes is None else cells.size(row.bytes),
+        cells.duration(row.duration_ns),
+        cells.duration(row.exposed_ns),
+        _UNKNOWN if row.wait_ns is None else cells.duration(row.wait_ns),
+        _UNKNOWN if row.transfer_ns is None else cells.duration(row.transfer_ns),
+        _UNKNOWN if row.algbw_bytes_per_s is None else cells.rate(row.algbw_bytes_per_s),
+        _UNKNOWN if row.busbw_bytes_per_s is None else cells.rate(row.busbw_bytes_per_s),
+        cells.fraction(row.contended_frac, "unknown"),
+    )
+
+
+def _remark(row: CollectiveRow) -> str | None:
+    """Whose implementation, on which communicator, of what; and why nothing is known of waits."""
+    told = [
+        row.backend,
+        None if row.communicator is None else f"communicator {row.communicator}",
+        row.dtype,
+        row.unresolved,
+    ]
+    return "; ".join(filter(None, told)) or None
+
+
+def _incomplete(row: CollectiveRow) -> str | None:
+    return None if row.complete_count == row.count else f"{format_count(row.complete_count)} complete"
+
+
+def _ranks_in_words(ranks: Sequence[int]) -> str:
+    if len(ranks) > _MANY_RANKS:
+        return f"{format_count(len(ranks))} ranks"
+    return ", ".join(map(str, ranks))
+
+
+def _straggler_cells(one: Straggler) -> tuple[Cell, ...]:
+    return (
+        Cell(f"rank {one.rank}", f"{one.device}; {one.pattern.value}", value=one.rank),
+        cells.count(one.late_count),
+        cells.count(one.instance_count),
+        cells.fraction(one.late_frac, "unknown"),
+        cells.duration(one.late_ns),
+        cells.duration(one.caused_ns),
+        Cell(capitalized(why_sentence(one.why))),
+    )
+
+
+def _omitted(count: int) -> str | None:
+    return f"{counted(count, 'more row')}, shorter than these, are not shown." if count else None
+
+
+def straggler_sentence(found: Collectives, stragglers: Sequence[Straggler]) -> str | None:
+    """Who is waited for most and why; None where nobody is by much."""
+    total_ns = sum(row.duration_ns for row in found.collectives)
+    if not stragglers or stragglers[0].caused_ns < MENTIONED_FROM_FRAC * total_ns:
+        return None
+    first = stragglers[0]
+    often = f"came last to {format_count(first.late_count)} of {counted(first.instance_count, 'collective')}"
+    waited = f"the others waited {format_duration(first.caused_ns)} for it"
+    if first.pattern.value == "rotating":
+        return f"No rank is late persistently: rank {first.rank}, waited for most, {often}; {waited}."
+    return f"Rank {first.rank} {often}; {waited}. {capitalized(why_sentence(first.why))}."

@@ -1,0 +1,54 @@
+"""A table whose cells are shaded by their share: which row differs from the others in which column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nsysan.model.units import format_fraction
+from nsysan.report.elements import Term
+
+LEVELS = 9
+"""How many shades the style sheet has, besides none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shade:
+    """One cell: its figure, the class of its hue, and how strong that is, from 0 to ``LEVELS``."""
+
+    text: str
+    hue: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeatColumn:
+    """What a column is a share of, and the class of its hue."""
+
+    label: str
+    term: Term
+    hue: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """Shares by row and column; ``note`` says what is not shown."""
+
+    id: str
+    caption: str
+    row_label: str
+    columns: tuple[HeatColumn, ...]
+    rows: tuple[tuple[str, tuple[Shade, ...]], ...]
+    note: str | None
+    source: str
+
+
+def shades_of(columns: Sequence[HeatColumn], shares: Sequence[float]) -> tuple[Shade, ...]:
+    """The cells of one row, one a column: a share that is not nothing has a shade."""
+    return tuple(
+        Shade(format_fraction(share), column.hue, _level(share)) for column, share in zip(columns, shares, strict=True)
+    )
+
+
+def _level(share: float) -> int:
+    return min(max(round(share * LEVELS), int(share >= 0.0005)), LEVELS)  # noqa: PLR2004 -- what is not printed as 0.0 %
