@@ -90,16 +90,26 @@ def _fits(
         first = np.maximum(-shifts[chunk], 0)
         last = np.minimum(len(ends_ns), len(reference_ns) - shifts[chunk])
         fits.met_count[chunk] = last - first
-        width = int(min((last - first).max(), sample_count))
-        steps = (np.arange(width)[None, :] * ((last - first)[:, None])) // width
-        # a shift that meets in fewer entries takes some twice, which moves no median far
-        places = first[:, None] + np.minimum(steps, (last - first - 1)[:, None])
-        differences = ends_ns[places] - reference_ns[places + shifts[chunk][:, None]]
-        fits.offset_ns[chunk] = np.median(differences, axis=1)
+        counts = last - first
+        width = int(min(counts.max(), sample_count))
+        # of more entries than the width some evenly apart; where there are fewer the rest is nothing
+        steps = np.arange(width) * np.maximum(counts, width)[:, None] // width
+        places = first[:, None] + np.minimum(steps, counts[:, None] - 1)
+        differences = (ends_ns[places] - reference_ns[places + shifts[chunk][:, None]]).astype(np.float64)
+        differences[steps >= counts[:, None]] = np.nan
+        fits.offset_ns[chunk] = _medians(differences)
         distances = np.abs(differences - (0.0 if one_clock else fits.offset_ns[chunk][:, None]))
-        fits.spread_ns[chunk] = np.minimum(distances, _FURTHEST_NS).mean(axis=1)
-        fits.apart_ns[chunk] = np.median(distances, axis=1)
+        fits.spread_ns[chunk] = np.nanmean(np.minimum(distances, _FURTHEST_NS), axis=1)
+        fits.apart_ns[chunk] = _medians(distances)
     return fits
+
+
+def _medians(values: np.ndarray) -> np.ndarray:
+    """The median of each row, without what is nan; each has something."""
+    ordered = np.sort(values, axis=1)
+    counts = np.count_nonzero(~np.isnan(values), axis=1)
+    rows = np.arange(len(values))
+    return np.asarray((ordered[rows, (counts - 1) // 2] + ordered[rows, counts // 2]) / 2)
 
 
 def _chunks(count: int) -> Iterator[slice]:

@@ -1,0 +1,134 @@
+"""Who is waited for: the same rank or in turn, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nsysan.analysis.lateness_causes import WhyLate
+from nsysan.analysis.stragglers import Pattern, Straggler, Stragglers
+from nsysan.model.results import Skipped
+from nsysan.pipeline.analyze import AnalyzeOptions, analyze
+from nsysan.synth.export import Export
+from nsysan.synth.generate import generate
+from nsysan.synth.request import Request
+from nsysan.synth.scenario import all_scenarios
+from tests.analysis.nccl_traces import ALL_REDUCE, MS
+from tests.runs import analyze_exports, result_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+RANKS = range(4)
+
+
+def stragglers(folder: Path, *exports: Export) -> tuple[Straggler, ...]:
+    return result_of(analyze_exports(folder, *exports), Stragglers).stragglers
+
+
+def steps_of_100_ms(late_ranks: Sequence[int], compute_ms: int = 60) -> Export:
+    """In each step the late rank computes 30 ms longer, so that the all-reduce of 10 ms ends at 100 ms for all."""
+    export = Export()
+    for step, late in enumerate(late_ranks):
+        for rank in RANKS:
+            begin_ms, end_ms = 100 * step, 100 * step + compute_ms + 30 * (rank == late)
+            export.kernel(begin_ms * MS, end_ms * MS, "gemm", pid=100 + rank)
+            export.kernel(end_ms * MS, (begin_ms + 100) * MS, ALL_REDUCE, pid=100 + rank, stream=9)
+    return export
+
+
+def test_equal_steps_do_not_hide_the_rank_that_computes_longer(tmp_path: Path) -> None:
+    # C18: compute 60, 60, 60, 90 ms; waits 30, 30, 30, 0
+    assert stragglers(tmp_path, steps_of_100_ms([3] * 12)) == (
+        Straggler(
+            rank=3,
+            device="r0/p103/d0",
+            late_count=12,
+            instance_count=12,
+            late_frac=1.0,
+            pattern=Pattern.PERSISTENT,
+            late_ns=30.0 * MS,
+            caused_ns=12 * 3 * 30 * MS,
+            why=WhyLate("slow_compute", 12 * 30.0 * MS, None),
+        ),
+    )
+
+
+def test_ranks_that_take_turns_are_no_bad_nodes(tmp_path: Path) -> None:
+    # C17: the late rank is the step modulo 4
+    found = stragglers(tmp_path, steps_of_100_ms([step % 4 for step in range(12)]))
+
+    assert {one.rank: (one.late_frac, one.pattern) for one in found} == dict.fromkeys(RANKS, (0.25, Pattern.ROTATING))
+    assert {one.caused_ns for one in found} == {3 * 3 * 30 * MS}
+
+
+def test_a_longer_window_that_began_earlier_is_not_late(tmp_path: Path) -> None:
+    # C21: rank 1 starts 10 ms before, both end together and neither waits
+    export = Export().kernel(10 * MS, 110 * MS, ALL_REDUCE).kernel(10 * MS, 110 * MS, ALL_REDUCE, pid=101)
+    export.kernel(0, 9 * MS, "gemm", pid=101)
+
+    assert stragglers(tmp_path, export) == ()
+
+
+def test_two_that_come_together_share_what_the_others_wait(tmp_path: Path) -> None:
+    export = Export()
+    for pid, start_us in ((100, 0), (101, 30_000), (102, 30_015)):
+        export.kernel(start_us * 1_000, 33 * MS, ALL_REDUCE, pid=pid)
+
+    # rank 0 waits 30.015 ms, rank 1 0.015 ms, which is no lateness that ends tell
+    assert [(one.rank, one.late_ns, one.caused_ns) for one in stragglers(tmp_path, export)] == [
+        (1, 30_015_000.0, 15_007_500),
+        (2, 30_015_000.0, 15_007_500),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "cause"),
+    [
+        ("straggler_compute", "clock_throttle"),
+        ("straggler_loader", "data_loading"),
+        ("moe_skew", "more_work"),
+    ],
+)
+@pytest.mark.parametrize("schema", ["3.7", "3.25"])
+def test_the_cause_is_that_of_the_simulated_job(tmp_path: Path, scenario: str, cause: str, schema: str) -> None:
+    [asked] = [found for found in all_scenarios() if found.name == scenario]
+    generated = generate(
+        Request(scenario=asked, rank_count=4, step_count=4, schema=schema, includes_blobs=schema == "3.25")
+    )
+    run = analyze([export.write(tmp_path / name) for name, export in generated.exports.items()], AnalyzeOptions())
+
+    if scenario == "moe_skew" and schema == "3.7":
+        # without payloads nothing tells that the messages of four ranks go to all
+        assert {one.rank for one in result_of(run, Stragglers).stragglers if one.why} <= {1}
+        return
+    first = result_of(run, Stragglers).stragglers[0]
+    assert (first.rank, first.pattern, first.why and first.why.cause) == (1, Pattern.PERSISTENT, cause)
+
+
+def test_all_compute_kernels_by_one_ratio_are_a_slow_clock(tmp_path: Path) -> None:
+    # C94: rank 1's kernels take 1.35 times as long
+    export = Export()
+    for rank, ratio in enumerate((100, 135, 100)):
+        begin_ns = 0
+        for place in range(12):
+            length_ns = (place % 4 + 1) * 100_000 * ratio // 100
+            name = ("gemm", "add", "norm", "gelu")[place % 4]
+            export.kernel(begin_ns, begin_ns + length_ns, name, pid=100 + rank)
+            begin_ns += length_ns
+        export.kernel(begin_ns, 6 * MS, ALL_REDUCE, pid=100 + rank, stream=9)
+
+    [found] = stragglers(tmp_path, export)
+
+    # 3 ms of kernels take 1.05 ms longer
+    assert (found.rank, found.why) == (1, WhyLate("clock_throttle", 1_050_000.0, 1.35))
+
+
+def test_where_no_collective_is_complete_nobody_is_blamed(tmp_path: Path) -> None:
+    run = analyze_exports(tmp_path, Export().kernel(0, 9, ALL_REDUCE))
+
+    skipped = run.results.get(Stragglers)
+    assert isinstance(skipped, Skipped)
+    assert skipped.recapture == "Give the reports of all ranks."
