@@ -34,14 +34,14 @@ class ReportInfo:
     session_start_utc_ns: str | None
     """Nanoseconds since 1970 as digits: they do not fit the numbers of JavaScript."""
     rank: int | None
-    rank_source: RankSource | None
-    """What tells the ranks of the run."""
     world_size: int | None
     clock_offset_ns: int | None
     """What to add to this report's times to put them on the first report's axis."""
     clock_residual_ns: int | None
     """The median distance of its ends of symmetric collectives from those of the other ranks, all on that axis."""
     unreadable_records: dict[str, int]
+    rank_source: RankSource | None = None
+    """What tells the ranks of the run."""
 
 
 @dataclass(frozen=True, slots=True)

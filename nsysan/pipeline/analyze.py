@@ -85,7 +85,7 @@ def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress =
             *_unreadable_notes(traces),
             *_range_notes(options.window),
             *job.notes,
-            *rank_notes(job.collectives.ranks),
+            *_rank_notes(job.collectives),
         ),
         results=results,
         diagnosis=diagnose(results, window_is_chosen=options.window != WindowChoice()),
@@ -129,6 +129,12 @@ def _range_notes(window: WindowChoice) -> Iterator[Note]:
         yield Note(
             "range_on_cpu", "The window is the range's time on the CPU; GPU work launched in it may run after its end."
         )
+
+
+def _rank_notes(collectives: JobCollectives) -> Iterator[Note]:
+    """What is to be known of ranks, where they have anything to do with each other."""
+    if len(collectives.members) > 1 and len(collectives.operations):
+        yield from rank_notes(collectives.ranks)
 
 
 def _compute(job: Job, wanted: Sequence[Analysis], progress: Progress) -> ResultSet:

@@ -196,7 +196,9 @@ def test_without_common_collectives_nothing_is_said_of_clocks(tmp_path: Path) ->
     run = analyze_exports(tmp_path, first, second)
 
     assert [(report.clock_offset_ns, report.clock_residual_ns) for report in run.reports] == [(0, None), (None, None)]
-    assert {row.unresolved for row in result_of(run, Collectives).collectives} == {"no other rank of it is given"}
+    assert {row.unresolved for row in result_of(run, Collectives).collectives} == {
+        "no other rank's operations end together with its own"
+    }
 
 
 def test_ends_of_common_collectives_put_reports_on_one_clock(tmp_path: Path) -> None:

@@ -382,7 +382,6 @@ REPORT = ReportInfo(
     capture_ns=3_500_000_000,
     session_start_utc_ns="1779630014975716426",
     rank=None,
-    rank_source=None,
     world_size=None,
     clock_offset_ns=0,
     clock_residual_ns=None,

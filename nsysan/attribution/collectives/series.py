@@ -147,7 +147,8 @@ def _is_whole(pairing: Pairing, members: tuple[int, ...], size: int | None) -> t
     """Whether these members are all that take part, and if not, why."""
     if size is not None:
         missing = size - len(members)
-        return missing == 0, None if missing == 0 else f"{missing} of its {size} ranks are not given"
+        verb = "is" if missing == 1 else "are"
+        return missing == 0, None if missing == 0 else f"{missing} of its {size} ranks {verb} not given"
     if pairing.missing_count:
         return False, "nothing tells how many ranks it has, and ranks of the job are not given"
     if len(members) == 1:
@@ -233,6 +234,8 @@ def _by_agreement(pairing: Pairing, key: _Key, lanes: list[Lane]) -> list[Series
         group = [chosen[member] for member in members]
         meeting, unresolved = _meeting(pairing, key, group)
         is_whole, why = _is_whole(pairing, tuple(members), None)
+        if len(members) == 1 and len(pairing.clocks.report_of) > 1:
+            why = "no other rank's operations end together with its own"
         found.append(Series(key.kind, NONE, meeting, tuple(members), table, is_whole, unresolved or why))
         left = [lane for lane in left if all(lane is not one for one in group)]
     return found
