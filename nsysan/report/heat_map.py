@@ -14,9 +14,10 @@ LEVELS = 9
 
 @dataclass(frozen=True, slots=True)
 class Shade:
-    """One cell: its figure, the class of its hue, and how strong that is, from 0 to ``LEVELS``."""
+    """One cell: its figure, what it sorts by, the class of its hue, and how strong that is, from 0 to ``LEVELS``."""
 
     text: str
+    value: float
     hue: str
     level: int
 
@@ -46,7 +47,8 @@ class HeatMap:
 def shades_of(columns: Sequence[HeatColumn], shares: Sequence[float]) -> tuple[Shade, ...]:
     """The cells of one row, one a column: a share that is not nothing has a shade."""
     return tuple(
-        Shade(format_fraction(share), column.hue, _level(share)) for column, share in zip(columns, shares, strict=True)
+        Shade(format_fraction(share), share, column.hue, _level(share))
+        for column, share in zip(columns, shares, strict=True)
     )
 
 

@@ -36,7 +36,8 @@ def test_an_all_to_all_of_two_gpus() -> None:
 
 
 def test_transfer_is_the_shorter_of_two_durations_straight_from_the_table() -> None:
-    query = """SELECT globalPid, end - start FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName
+    query = """SELECT globalPid, end - start
+        FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName
         WHERE s.value LIKE 'ncclDevKernel_SendRecv%' ORDER BY globalPid, start"""
     with closing(sqlite3.connect(f"file:{ALL_TO_ALL}?mode=ro&immutable=1", uri=True)) as connection:
         durations = connection.execute(query).fetchall()

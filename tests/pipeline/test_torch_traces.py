@@ -140,8 +140,9 @@ def test_both_ranks_make_a_run_that_knows_them() -> None:
         ("torch_profile", 0, 2),
         ("torch_profile", 1, 2),
     ]
-    # the earliest events, which stand at these microseconds of the traces
-    assert run.reports[1].clock_offset_ns == 4_212_936_043_294_197 - 4_212_936_054_935_310
+    # the earliest events, which stand at these microseconds of the traces, up to how far ends of collectives differ
+    session_offset_ns = 4_212_936_043_294_197 - 4_212_936_054_935_310
+    assert run.reports[1].clock_offset_ns == pytest.approx(session_offset_ns, abs=5_000)
     assert {gpu.name for gpu in result_of(run, GpuTime).gpus} == {"Tesla V100-PCIE-32GB"}
     assert [(device.pid, device.device_id) for device in result_of(run, GpuTime).devices] == [(1375, 0), (1376, 1)]
     assert not run.reports[0].unreadable_records

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from nsysan.analysis.baseline import Baseline, BaselineFigures
+from nsysan.analysis.collectives import CollectiveRow, Collectives, RankRow
 from nsysan.analysis.copy_summary import CopyRow, CopySummary
 from nsysan.analysis.gap_sentence import GapCall, GapSpan
 from nsysan.analysis.gap_story import GapStory
@@ -19,8 +20,10 @@ from nsysan.analysis.lanes.places import KernelPlace, PartPlace
 from nsysan.analysis.lanes.ranges import ThreadRanges
 from nsysan.analysis.lanes.streams import StreamLane
 from nsysan.analysis.lanes.waits import CAUSES_LAST_FIRST
+from nsysan.analysis.lateness_causes import WhyLate
 from nsysan.analysis.ranges import RangeKind, RangeNode, Ranges, RangeTimesOfName
 from nsysan.analysis.steps import ExcludedSteps, Step, Steps, StepsOfDevice, StepTable
+from nsysan.analysis.stragglers import Pattern, Straggler, Stragglers
 from nsysan.analysis.timeline import GpuLanes, Stretch, Timeline, TimelineLanes
 from nsysan.attribution.steps.exclusion import Exclusion
 from nsysan.attribution.steps.job_steps import StepSource
@@ -32,6 +35,7 @@ from nsysan.model.partition import Part, PartTimes
 from nsysan.model.profilers import Profiler
 from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, Provenance, ReportInfo, Run
+from nsysan.model.trace import RankSource
 from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
 
 RESULT_TYPES: tuple[type[Result], ...] = (
@@ -43,6 +47,8 @@ RESULT_TYPES: tuple[type[Result], ...] = (
     CopySummary,
     Baseline,
     Timeline,
+    Collectives,
+    Stragglers,
 )
 WHY = "this run holds no steps, so the window may include start-up"
 
@@ -408,7 +414,82 @@ HEADLINE = Headline(
     sentence="Data holds this job back: 250 of 1,000 ms wait for the next batch",
 )
 
-RESULTS: tuple[Result, ...] = (EXPLAINED_GPUS, STEPS, GAPS, RANGES, KERNELS, COPIES, BASELINE, TIMELINE)
+ALL_REDUCES = CollectiveRow(
+    kind="all_reduce",
+    backend="nccl",
+    communicator="0xd1373f8c6ac1ba54",
+    purpose="data_parallel",
+    ranks=(0, 1),
+    nodes=1,
+    dtype="BFloat16",
+    stage=None,
+    count=10,
+    complete_count=9,
+    bytes=300_000_000,
+    duration_ns=250_000_000,
+    exposed_ns=200_000_000,
+    transfer_ns=30_000_000,
+    wait_ns=120_000_000,
+    wait_by_rank_ns=(100_000_000, 20_000_000),
+    algbw_bytes_per_s=9e10,
+    busbw_bytes_per_s=9e10,
+    contended_frac=0.25,
+    ceiling_bytes_per_s=None,
+    ceiling_source=None,
+    unresolved=None,
+)
+UNRESOLVED = replace(
+    ALL_REDUCES,
+    kind="broadcast",
+    complete_count=0,
+    bytes=None,
+    duration_ns=50_000_000,
+    transfer_ns=None,
+    wait_ns=None,
+    wait_by_rank_ns=None,
+    algbw_bytes_per_s=None,
+    busbw_bytes_per_s=None,
+    contended_frac=None,
+    unresolved="its root is not recorded",
+)
+COLLECTIVES = Collectives(
+    collectives=(ALL_REDUCES, UNRESOLVED),
+    collectives_omitted_count=3,
+    ranks=(
+        RankRow(0, "gpu0/p100", RankSource.ENVIRONMENT, 100_000_000, 90_000_000, 10_000_000),
+        RankRow(1, "gpu1/p100", RankSource.ENVIRONMENT, 20_000_000, 15_000_000, 10_000_000),
+    ),
+    world_size=2,
+)
+STRAGGLERS = Stragglers(
+    (
+        Straggler(
+            rank=1,
+            device="gpu1/p100",
+            late_count=8,
+            instance_count=9,
+            late_frac=8 / 9,
+            pattern=Pattern.PERSISTENT,
+            late_ns=12_000_000.0,
+            caused_ns=100_000_000,
+            why=WhyLate("clock_throttle", 90_000_000.0, 1.35),
+        ),
+        Straggler(0, "gpu0/p100", 1, 9, 1 / 9, Pattern.ROTATING, 20_000_000.0, 20_000_000, None),
+    )
+)
+
+RESULTS: tuple[Result, ...] = (
+    EXPLAINED_GPUS,
+    STEPS,
+    GAPS,
+    RANGES,
+    KERNELS,
+    COPIES,
+    BASELINE,
+    TIMELINE,
+    COLLECTIVES,
+    STRAGGLERS,
+)
 
 
 def run_of(*results: Result | Skipped) -> Run:

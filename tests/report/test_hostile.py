@@ -23,6 +23,7 @@ from nsysan.report.formats.text import render_text
 from tests.report.pages import Page, squeezed
 from tests.report.runs import (
     BASELINE,
+    COLLECTIVES,
     COPIES,
     FINDING,
     GAPS,
@@ -78,6 +79,11 @@ def hostile_run(payload: str) -> Run:
     nodes = tuple(replace(node, name=payload, domain=payload) for node in RANGES.range_tree)
     kernels = replace(KERNELS, kernels=tuple(replace(row, name=payload) for row in KERNELS.kernels))
     row = replace(COPIES.copies[0], direction=payload, src_memory=payload, plausible_source=payload)
+    told = (
+        replace(one, kind=payload, backend=payload, communicator=payload, dtype=payload, unresolved=payload)
+        for one in COLLECTIVES.collectives
+    )
+    collectives = replace(COLLECTIVES, collectives=tuple(told))
     drawn = replace(TIMELINE.timeline, names=(payload,) * len(TIMELINE.timeline.names))
     baseline = replace(BASELINE.baseline, unknown=dict.fromkeys(BASELINE.baseline.unknown, payload))
     report = replace(
@@ -104,6 +110,7 @@ def hostile_run(payload: str) -> Run:
             replace(COPIES, copies=(row,)),
             replace(BASELINE, baseline=baseline),
             replace(TIMELINE, timeline=drawn),
+            collectives,
             Skipped("launches", payload, payload),
         ),
         created_utc=payload,

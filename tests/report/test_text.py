@@ -50,6 +50,10 @@ sgemm                                  gpu0  2.100000000s   50.000 ms
 4 steady steps on gpu0/p100, marked by step *: median 70.000 ms, 90 % within 100.000 ms, worst
 100.000 ms.
 
+Ranks waited 120.000 ms for each other; the transfers took 30.000 ms.
+Rank 1 came last to 8 of 9 collectives; the others waited 100.000 ms for it. Slow clock: it computes
+90.000 ms longer, its kernels take 1.35 times as long, all by one ratio.
+
 warning: gpu1 idles for 250 ms
 note: The window may include start-up
 not answered: Launches: no CUDA calls were recorded. Record calls: --trace=cuda.
@@ -73,7 +77,7 @@ def test_a_trace_without_gpu_work_is_said_with_what_would_have_recorded_it() -> 
         "not answered: GPU time: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
         "not answered: Steps: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
         "not answered: Idle gaps: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
-        "and 5 more questions on the page\n"
+        "and 7 more questions on the page\n"
         "Written by nsysan 0.1.0.\n"
     )
 

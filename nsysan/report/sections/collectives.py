@@ -81,10 +81,7 @@ def _sentences(found: Collectives, late: tuple[Straggler, ...]) -> Iterator[str]
     if unknown := sum(row.wait_ns is None for row in found.collectives):
         yield f"Of {counted(unknown, 'row')} it is not known what is waiting and what transfer; the table says why."
     if any(row.bytes is None for row in found.collectives):
-        yield (
-            "Sizes are unknown where nothing recorded them: nsysan record-help --question nccl-bytes says how, and "
-            "where a row holds collectives of many sizes."
-        )
+        yield "Where a size is unknown it was not recorded, or differs: nsysan record-help --question nccl-bytes."
 
 
 SECTION = Section("collectives", 48, "Collectives", "What the ranks waited for", _build, Layout.WIDE)
