@@ -46,11 +46,17 @@ class Communicators:
         found: Int64Array = own[places]
         return found
 
-    def rank_in(self, communicators: Int64Array, member: int) -> Int64Array:
-        """The member's rank in each of the communicators, ``NOT_IN`` where that is not known."""
-        ranks = np.array([*(one.rank_of.get(member, NOT_IN) for one in self.all), NOT_IN], np.int64)
-        found: Int64Array = ranks[communicators]
-        return found
+    def ranks_in(self, communicators: Int64Array, members: Int64Array) -> Int64Array:
+        """Each member's rank in the communicator beside it, ``NOT_IN`` where that is not known."""
+        told = [(place, *pair) for place, one in enumerate(self.all) for pair in one.rank_of.items()]
+        if not told or not len(members):
+            return np.full(len(members), NOT_IN)
+        in_places, in_members, ranks = np.array(told, np.int64).T
+        stride = max(int(in_members.max()), int(members.max())) + 1
+        order = np.argsort(in_places * stride + in_members)
+        keys, wanted = (in_places * stride + in_members)[order], communicators * stride + members
+        near = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
+        return np.where((keys[near] == wanted) & (communicators >= 0), ranks[order][near], NOT_IN)
 
 
 def _communicator(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,7 @@ from nsysan.attribution.kernel_class import classify
 from nsysan.model.distinct import coded
 from nsysan.model.kernels import Collective
 from nsysan.model.tables import ABSENT, Int64Array, Table
+from nsysan.timeline.ordering import order_of
 
 NONE = -1
 """The communicator, peer or backend that is not known."""
@@ -86,7 +87,7 @@ def operations_of(
     """The operations of every member, in order of member and begin."""
     kinds, backends, dtypes = KindTable(), _Names(), _Names()
     builder = _Builder(hosts, calls, communicators, kinds, backends, dtypes)
-    pieces = [builder.of_member(place, member) for place, member in enumerate(members) if len(member.kernel_rows)]
+    pieces = [builder.of_report(report, places) for report, places in _members_by_report(members).items()]
     return JobOperations(Operations.concatenate(pieces), kinds, backends.all(), dtypes.all())
 
 
@@ -99,13 +100,16 @@ class _Builder:
     backends: _Names
     dtypes: _Names
 
-    def of_member(self, place: int, member: Member) -> Operations:
-        host = self.hosts[member.report]
+    def of_report(self, report: int, members: Mapping[int, Member]) -> Operations:
+        """The operations of a report's members, by member and begin."""
+        host, calls = self.hosts[report], self.calls[report].calls
         kernels = host.trace.kernels
-        assert kernels is not None, "its rows are of these kernels"
-        rows = member.kernel_rows[np.argsort(kernels.start_ns[member.kernel_rows], kind="stable")]
+        assert kernels is not None, "its members have kernels"
+        rows = np.concatenate([member.kernel_rows for member in members.values()])
+        member = np.repeat(list(members), [len(one.kernel_rows) for one in members.values()])
+        order = order_of(member, kernels.start_ns[rows])
+        rows, member = rows[order], member[order]
         named_kind, backend = self._by_name(host, kernels.name_id[rows])
-        calls, report = self.calls[member.report].calls, member.report
         found = calls_of_kernels(calls, host.calls, host.launches.rows["kernels"][rows], named_kind)
         told = _Told(calls, found.first, found.count)
         shared = found.is_shared.astype(np.bool_)
@@ -115,11 +119,11 @@ class _Builder:
         sizes = _whole_sizes(calls, self.communicators.sizes[self.communicators.of_calls(report, calls.communicator)])
         size = np.where(kind == SEND_RECV, told.message_bytes(), told.sum(sizes))
         single = found.count == 1
-        own_rank = self.communicators.rank_in(communicator, place)
+        own_rank = self.communicators.ranks_in(communicator, member)
         peer, peer_count = told.peers(own_rank)
         absent = np.full(len(rows), ABSENT)
         return Operations(
-            member=np.full(len(rows), place),
+            member=member,
             start_ns=kernels.start_ns[rows],
             end_ns=kernels.end_ns[rows],
             stream=kernels.stream_id[rows].astype(np.int64),
@@ -148,6 +152,15 @@ class _Builder:
         values, place_of = coded(ids)
         names = [None if dtype_id == ABSENT else host.trace.text(dtype_id) for dtype_id in values.tolist()]
         return np.array([self.dtypes.place(name) for name in names], np.int64)[place_of]
+
+
+def _members_by_report(members: Sequence[Member]) -> dict[int, dict[int, Member]]:
+    """The members that communicate, by their place, of each report."""
+    found: dict[int, dict[int, Member]] = {}
+    for place, member in enumerate(members):
+        if len(member.kernel_rows):
+            found.setdefault(member.report, {})[place] = member
+    return found
 
 
 def _whole_sizes(calls: Calls, rank_counts: Int64Array) -> Int64Array:
