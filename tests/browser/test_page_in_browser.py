@@ -26,7 +26,9 @@ THEMES: list[Literal["light", "dark"]] = ["light", "dark"]
 every_run = pytest.mark.parametrize("make_run", RUNS)
 
 CONTRASTS = """() => {
-  const rgb = (color) => color.match(/[\\d.]+/g).map(Number);
+  // a mixed colour is written as color(srgb ...), from 0 to 1
+  const rgb = (color) => color.match(/[\\d.]+/g).map((part, place) =>
+    Number(part) * (color.startsWith("color(") && place < 3 ? 255 : 1));
   const luminance = (color) => {
     const [r, g, b] = rgb(color).slice(0, 3).map((part) => {
       const share = part / 255;
@@ -71,7 +73,7 @@ FOCUSED = """() => {
   focused.dataset.reached = "";
   return [focused.className.baseVal ?? focused.className, inSight];
 }"""
-MOST_STOPS = 65
+MOST_STOPS = 70
 """Stops of Tab on a page that holds everything."""
 
 
