@@ -168,7 +168,7 @@ def _report_infos(traces: Sequence[Trace], collectives: JobCollectives) -> tuple
             capture_ns=trace.capture_ns,
             session_start_utc_ns=None if trace.session_start_utc_ns is None else str(trace.session_start_utc_ns),
             rank=collectives.rank_of_report(report),
-            rank_source=collectives.ranks.source,
+            rank_source=collectives.rank_source,
             world_size=collectives.ranks.world_size,
             clock_offset_ns=clock.offset_ns,
             clock_residual_ns=residual_ns,

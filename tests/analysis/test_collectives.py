@@ -162,6 +162,7 @@ def test_a_rank_alone_is_not_called_transfer(tmp_path: Path) -> None:
     run = analyze_exports(tmp_path, Export().kernel(0, 33 * MS, ALL_REDUCE))
 
     [row] = result_of(run, Collectives).collectives
+    assert [(report.rank, report.rank_source) for report in run.reports] == [(None, None)]
     assert (row.complete_count, row.transfer_ns, row.wait_ns) == (0, None, None)
     assert row.unresolved == "no other rank of it is given"
     baseline = result_of(run, Baseline).baseline

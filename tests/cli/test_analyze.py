@@ -131,6 +131,8 @@ def _complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int
         (("--range", "loop/99999999999999999999999"), "step.sqlite holds no range 'loop/99999999999999999999999'.", ""),
         (("--range", "loop/\u0660"), "step.sqlite holds no range 'loop/\u0660'.", ""),
         (("--from", "999999999999999999s"), "'999999999999999999s' is longer than any session.", ""),
+        (("--ranks", "rank0"), "--ranks holds 'rank0', which is no NAME=RANK.", "Write --ranks a.sqlite=0"),
+        (("--ranks", "b.sqlite=0"), "--ranks gives no rank to", "Name every file"),
         (("--only", ""), "There is no analysis ''.", "Analyses: baseline, collectives, copy_summary"),
         (("--only", "gpu_time,"), "There is no analysis ''.", "Analyses: baseline, collectives, copy_summary"),
         (("--only", "nothing"), "There is no analysis 'nothing'.", "Analyses: baseline, collectives, copy_summary"),

@@ -19,6 +19,7 @@ from nsysan.attribution.collectives.series import Pairing, Series, all_series
 from nsysan.attribution.collectives.waiting import Waits, waits_of
 from nsysan.attribution.host import Host
 from nsysan.model.tables import Int64Array
+from nsysan.model.trace import RankSource
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,8 +90,16 @@ class JobCollectives:
         """Every series with its waits."""
         return tuple(self._measure(series) for series in self._series_on(self.fitted_clocks))
 
+    @property
+    def rank_source(self) -> RankSource | None:
+        """What tells the ranks; None where nothing does and there is no order to count a single one in."""
+        source = self.ranks.source
+        return None if len(self.members) <= 1 and source is RankSource.DEVICE_ORDER else source
+
     def rank_of_report(self, report: int) -> int | None:
-        """The rank that a report is of, None where it has several or none."""
+        """The rank that a report is of, None where it has several or none, or nothing tells."""
+        if self.rank_source is None:
+            return None
         own = [rank for member, rank in zip(self.members, self.ranks.of_member, strict=True) if member.report == report]
         return own[0] if len(own) == 1 else None
 

@@ -184,8 +184,7 @@ def _meeting(pairing: Pairing, key: _Key, lanes: list[Lane]) -> tuple[Meeting, s
     rows = np.concatenate([lane.rows for lane in lanes])
     if key.peers[0] >= 0:
         return Meeting.SYMMETRIC, None
-    told = pairing.communicators[key.communicator].size if key.communicator != NONE else None
-    size = len({lane.member for lane in lanes}) if told is None else told
+    size = _rank_count(pairing, key, lanes)
     exchanges_with_all = operations.peer_count[rows] == size - 1
     # where peers are not told: as many messages each way as there are ranks, or other ranks
     untold = operations.peer_count[rows] == ABSENT
@@ -194,6 +193,13 @@ def _meeting(pairing: Pairing, key: _Key, lanes: list[Lane]) -> tuple[Meeting, s
     if size == _TWO or exchanges_with_all.all() or (as_many.all() and equally_often):
         return Meeting.SYMMETRIC, None
     return Meeting.UNKNOWN, "which rank sends to which is not recorded"
+
+
+def _rank_count(pairing: Pairing, key: _Key, lanes: list[Lane]) -> int:
+    """How many ranks a message may be for: those of the communicator, where none is known all that are given."""
+    if key.communicator == NONE:
+        return len(pairing.clocks.report_of)
+    return pairing.communicators[key.communicator].size or len({lane.member for lane in lanes})
 
 
 def _meeting_of_kind(pairing: Pairing, key: _Key, lanes: list[Lane]) -> tuple[Meeting, str | None]:

@@ -139,6 +139,16 @@ def test_a_root_that_nothing_tells_leaves_its_collectives_out(tmp_path: Path) ->
     }
 
 
+@pytest.mark.parametrize("schema", ["3.7", "3.25"])
+def test_messages_that_nothing_addresses_are_not_taken_apart(tmp_path: Path, schema: str) -> None:
+    """Of four stages each talks to one or two others; of two stages there is no choice."""
+    four, two = (_generated("pipeline_bubble", rank_count=count, schema=schema) for count in (4, 2))
+    (tmp_path / "four").mkdir()
+
+    assert _measured(_collectives(tmp_path / "four", four)) == {}
+    assert _measured(_collectives(tmp_path, two)) == _truth(two)
+
+
 @pytest.mark.parametrize("with_payloads", [True, False])
 def test_without_a_rank_nothing_of_its_communicators_is_known(tmp_path: Path, *, with_payloads: bool) -> None:
     generated = _generated("tensor_parallel", rank_count=4, includes_blobs=with_payloads, omitted_ranks=frozenset({3}))
