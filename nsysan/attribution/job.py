@@ -19,6 +19,7 @@ from nsysan.attribution.steps.job_steps import JobSteps
 from nsysan.attribution.window import WindowChoice, bounds_of, window_over
 from nsysan.model.errors import UsageError
 from nsysan.model.run import Note
+from nsysan.model.tables import IdArray
 from nsysan.model.text import LISTED_NAMES, display_text
 from nsysan.model.trace import Trace, process_of
 from nsysan.model.units import counted, format_timestamp
@@ -49,6 +50,11 @@ class Device:
     def activities(self) -> Activities:
         """What it ran."""
         return self.work.activities
+
+    def rows_of(self, table: str) -> IdArray:
+        """Where its activities stand in one of the trace's tables of GPU work."""
+        rows: IdArray = self.activities.row[self.activities.source == SOURCES.index(table)]
+        return rows
 
     @property
     def pid(self) -> int | None:
@@ -90,6 +96,11 @@ class Job:
     def devices(self) -> tuple[Device, ...]:
         """The devices of all GPUs."""
         return tuple(device for gpu in self.gpus for device in gpu.devices)
+
+    def shift_ns(self, report: int, other: int) -> int:
+        """What to add to times of one report to have them on the clock of the other; 0 where that is unknown."""
+        clocks = clocks_of([self.traces[report], self.traces[other]])
+        return clocks[0].shift_to(clocks[1])
 
     @property
     def has_unusable_records(self) -> bool:
