@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from nsysan.analysis.baseline import compute_baseline
 from nsysan.analysis.memory import (
@@ -101,7 +100,7 @@ def test_without_anything_to_look_at_it_is_skipped(tmp_path: Path) -> None:
 @pytest.mark.parametrize("scenario", ["allocator", "healthy"])
 def test_the_peak_is_what_was_planted(schema: str, scenario: str, tmp_path: Path) -> None:
     arguments = ["synth", scenario, "--schema", schema, "--steps", "4", "--trace", "cuda,nvtx,memory"]
-    assert CliRunner().invoke(main, [*arguments, "-o", str(tmp_path)]).exit_code == 0
+    assert main([*arguments, "-o", str(tmp_path)]) == 0
     truth = json.loads((tmp_path / f"{scenario}.truth.json").read_text())["ranks"]
     told = [rank["system"]["memory"] for rank in truth]
 

@@ -56,7 +56,7 @@ ANSWERED_BY = {
     "context_switches": [one_row("SCHED_EVENTS")],
     "cpu_samples": [one_row("COMPOSITE_EVENTS")],
     "memory": [one_row("CUDA_GPU_MEMORY_USAGE_EVENTS")],
-    "gpu_metrics": [one_row("GPU_METRICS"), one_row("GENERIC_EVENTS", "data", "'{\"SMs Active\": \"7\"}'")],
+    "gpu_metrics": [one_row("GPU_METRICS"), one_row("GENERIC_EVENTS", "data", '\'{"SMs Active": "7"}\'')],
     "gpu_sharing": [one_row("GPU_CONTEXT_SWITCH_EVENTS"), one_row("FECS_EVENTS")],
     "network_counters": [one_row("NET_NIC_METRIC")],
     "nccl_bytes": [one_row("NVTX_EVENTS", "binaryData", "x'00'"), one_row("NVTX_EVENTS", "jsonText", "'{}'")],
