@@ -46,6 +46,11 @@ class PartFracs:
     exposed_copy_frac: float | None
     idle_frac: float | None
 
+    def of(self, part: Part) -> float | None:
+        """The mean in one part."""
+        value: float | None = getattr(self, f"{part.value}_frac")
+        return value
+
 
 @dataclass(frozen=True, slots=True)
 class CounterMeans:

@@ -185,12 +185,13 @@ def _capacity(job: Job, gpu: Gpu) -> int | None:
 def _page_faults(job: Job, device: Device) -> Iterator[PageFaultsOfDevice]:
     trace = _trace_of(job, device)
     of_gpu, of_host = trace.gpu_page_faults, trace.host_page_faults
-    if of_gpu is None and of_host is None:
+    # an export of every table has empty ones for what was not recorded
+    if not of_gpu and not of_host:
         return
     found = _of_device(of_gpu, device)
     yield PageFaultsOfDevice(
         device=device.id,
-        gpu_fault_count=None if of_gpu is None else int(found.fault_count.sum()) if found else 0,
-        gpu_fault_ns=None if of_gpu is None else union(found.start_ns, found.end_ns).total_ns if found else 0,
-        host_fault_count=None if of_host is None else int((of_host.global_pid == device.global_pid).sum()),
+        gpu_fault_count=None if not of_gpu else int(found.fault_count.sum()) if found else 0,
+        gpu_fault_ns=None if not of_gpu else union(found.start_ns, found.end_ns).total_ns if found else 0,
+        host_fault_count=None if not of_host else int((of_host.global_pid == device.global_pid).sum()),
     )
