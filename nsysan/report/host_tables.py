@@ -163,7 +163,7 @@ def _wait_row(found: SynchronizationOfDevice) -> tuple[Cell, ...]:
         Cell(found.device),
         cells.count(found.count),
         cells.duration(found.total_ns),
-        cells.duration(found.total_ns - found.in_idle_ns),
+        cells.duration(found.in_busy_ns),
         cells.duration(found.in_idle_ns),
         Cell(spelled(found.source.value)),
     )

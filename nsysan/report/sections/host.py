@@ -41,13 +41,10 @@ def _build(run: Run) -> HostSection | None:
 
 def _heading(host: HostReport) -> str:
     if not host.cuda_calls:
-        return f"{counted(len(host.threads), 'thread')} launch work"
+        return "No CUDA call lies in a window"
     longest = host.cuda_calls[0]
-    threads = counted(len(host.threads), "thread")
-    verb = "launches" if len(host.threads) == 1 else "launch"
-    return (
-        f"{threads} {verb} work; most of their CUDA time is {longest.name}, {format_duration(longest.on_launching_ns)}"
-    )
+    time = format_duration(longest.on_launching_ns)
+    return f"Of the CUDA calls of {counted(len(host.threads), 'launching thread')}, {longest.name} takes most: {time}"
 
 
 def foreign_sentences(host: HostReport) -> Iterator[str]:
