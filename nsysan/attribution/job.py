@@ -23,7 +23,7 @@ from nsysan.model.tables import IdArray
 from nsysan.model.text import LISTED_NAMES, display_text
 from nsysan.model.trace import Trace, process_of
 from nsysan.model.units import counted, format_timestamp
-from nsysan.timeline.occupancy import Occupancy, sweep
+from nsysan.timeline.occupancy import KindArray, Occupancy, sweep
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,11 @@ class Device:
         """Where its activities stand in one of the trace's tables of GPU work."""
         rows: IdArray = self.activities.row[self.activities.source == SOURCES.index(table)]
         return rows
+
+    def kinds_of(self, table: str) -> KindArray:
+        """The ``Activity`` of each of ``rows_of`` that table."""
+        kinds: KindArray = self.activities.kind[self.activities.source == SOURCES.index(table)]
+        return kinds
 
     @property
     def pid(self) -> int | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from nsysan.analysis.memory import MemoryOfGpu, PageFaultsOfDevice
 from nsysan.analysis.memory_in_steps import MemoryInSteps
+from nsysan.analysis.recomputation import RecomputedKernel
 from nsysan.model.units import format_count
 from nsysan.report import cells
 from nsysan.report.elements import Cell, Column, Table
@@ -60,6 +61,26 @@ def step_memory_table(in_steps: Sequence[MemoryInSteps]) -> Table | None:
         rows=tuple(_step_row(steps) for steps in in_steps[:SHOWN_COUNT]),
         note=_omitted(len(in_steps), "devices"),
         source="memory.in_steps[]",
+    )
+
+
+def recomputed_table(kernels: Sequence[RecomputedKernel]) -> Table | None:
+    """The kernels that run again in the backward; None where none does."""
+    if not kernels:
+        return None
+    return Table(
+        id="recomputed-kernels",
+        caption="Kernels of the forward that run again in the backward, in the steady steps of all devices",
+        columns=(
+            Column("Kernel"),
+            Column("count", numeric=True),
+            Column("total", TERMS["kernel_time"], numeric=True, unit="ns"),
+        ),
+        rows=tuple(
+            (Cell(kernel.name, style="name"), cells.count(kernel.count), cells.duration(kernel.total_ns))
+            for kernel in kernels
+        ),
+        source="recomputed_kernels[]",
     )
 
 

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nsysan.analysis.memory import Memory, MemoryOfGpu, MemoryReport, MemorySource
+from nsysan.analysis.recomputation import Recomputation
+from nsysan.attribution.backward import BackwardSource
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_bytes, format_duration, format_fraction
 from nsysan.report.elements import ColumnChart, Table, Tick
 from nsysan.report.memory_chart import memory_axis, memory_chart
-from nsysan.report.memory_tables import fault_table, gpu_table, step_memory_table
+from nsysan.report.memory_tables import fault_table, gpu_table, recomputed_table, step_memory_table
 from nsysan.report.prose import capitalized, ended
 from nsysan.report.section import Layout, Section, View
 
@@ -33,19 +35,45 @@ class MemoryView(View):
 
 
 def _build(run: Run) -> MemoryView | None:
-    found = run.results.get(Memory)
+    found, again = run.results.get(Memory), run.results.get(Recomputation)
     if isinstance(found, Skipped):
         return None
     memory = found.memory
     fullest = fullest_of(memory.gpus)
-    tables = (gpu_table(memory.gpus), step_memory_table(memory.in_steps), fault_table(memory.page_faults))
+    tables = (
+        gpu_table(memory.gpus),
+        step_memory_table(memory.in_steps),
+        None if isinstance(again, Skipped) else recomputed_table(again.recomputed_kernels),
+        fault_table(memory.page_faults),
+    )
     return MemoryView(
         heading=memory_sentence(memory),
         context=None if fullest is None else _context(fullest),
         chart=None if fullest is None else memory_chart(fullest),
         ticks=() if fullest is None else memory_axis(fullest),
-        sentences=(*step_sentences(memory), *(ended(capitalized(reason)) for reason in memory.unknown.values())),
+        sentences=(
+            *step_sentences(memory),
+            *(() if isinstance(again, Skipped) else recomputation_sentences(again)),
+            *(ended(capitalized(reason)) for reason in memory.unknown.values()),
+        ),
         tables=tuple(table for table in tables if table is not None),
+    )
+
+
+def recomputation_sentences(found: Recomputation) -> Iterator[str]:
+    """How much of the steps goes into computing activations again, on the device with the largest share."""
+    known = [device for device in found.recomputation if device.recomputed_frac is not None]
+    if not known:
+        return
+    most = max(known, key=lambda device: device.recomputed_frac or 0.0)
+    if not most.recomputed_count or most.confidence is None:
+        yield "No kernel of the backward pass repeats the forward: activations are kept, not computed again."
+        return
+    told = "a range named so" if most.told_by is BackwardSource.RANGES else "the thread of autograd"
+    yield (
+        f"{format_fraction(most.recomputed_frac or 0.0)} of the compute kernels' time in steady steps of {most.device} "
+        f"repeats the forward inside the backward, to save memory (confidence {most.confidence.value}; the backward is "
+        f"told by {told})."
     )
 
 
