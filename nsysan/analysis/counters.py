@@ -18,16 +18,13 @@ from nsysan.attribution.steps.steady import steady_steps
 from nsysan.model.counters import COUNTERS, Counter
 from nsysan.model.details import Detail
 from nsysan.model.partition import Part
-from nsysan.model.profilers import Recapture
+from nsysan.model.profilers import Profiler
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import CounterSamples
 from nsysan.timeline.intervals import Intervals, union
 from nsysan.timeline.occupancy import Occupancy, sweep
 
-SAMPLE_COUNTERS = Recapture(
-    nsys="Record with --gpu-metrics-devices=all (nsys 2023.4: --gpu-metrics-device=all).",
-    torch="PyTorch's profiler samples no counters: record with Nsight Systems and --gpu-metrics-devices=all.",
-)
+SAMPLE_COUNTERS = "Record with --gpu-metrics-devices=all (nsys 2023.4: --gpu-metrics-device=all)."
 _PERCENT = 100
 _HZ_PER_MHZ = 1_000_000
 _ADDITIVE = frozenset({Counter.NVLINK_RX, Counter.NVLINK_TX})
@@ -117,10 +114,15 @@ def compute_counters(job: Job, _results: ResultSet) -> Counters | Skipped:
     network = network_counters(job)
     if found or network:
         return Counters(found, network)
-    recapture = SAMPLE_COUNTERS.by({trace.profiler for trace in job.traces})
+    # PyTorch's profiler samples none, whatever it is told
+    can_sample = any(trace.profiler is Profiler.NSYS for trace in job.traces)
     if any(threads.host.trace.counter_samples for threads in job.idle.threads):
         return Skipped(Counters.id, "counters were sampled, but not while these GPUs were at work", None)
-    return Skipped(Counters.id, "the trace holds no sampled counters, and unknown is not zero", recapture)
+    return Skipped(
+        Counters.id,
+        "the trace holds no sampled counters, and unknown is not zero",
+        SAMPLE_COUNTERS if can_sample else None,
+    )
 
 
 ANALYSIS = Analysis(Counters, compute_counters, details=frozenset({Detail.COUNTERS}))

@@ -84,7 +84,7 @@ def _unknown(job: Job) -> Iterator[tuple[str, str]]:
     ):
         # an export of every table has empty ones for what was not recorded
         if not any(getattr(trace, table) for trace in job.traces):
-            how = f"Record with nsys and {option}." if only_torch else f"Record with {option}."
+            how = "PyTorch's profiler does not record them." if only_torch else f"Record with {option}."
             yield key, f"could not look: the trace holds no {lacking}. {how}"
         elif key == "functions" and not any(map(has_stacks, job.traces)):
             yield key, "could not look: threads were sampled, but the export holds no stacks"

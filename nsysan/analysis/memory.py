@@ -15,7 +15,7 @@ from nsysan.analysis.registry import Analysis
 from nsysan.attribution.job import Device, Gpu, Job
 from nsysan.attribution.memory_use import MemoryCurve, allocator_curve, driver_curve, summed
 from nsysan.model.details import Detail
-from nsysan.model.profilers import Recapture
+from nsysan.model.profilers import Profiler, Recapture
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import AllocatorStates, GpuPageFaults, MemoryEvents
 from nsysan.model.trace import Trace
@@ -103,19 +103,19 @@ def compute_memory(job: Job, _results: ResultSet) -> Memory | Skipped:
     recapture = RECORD_MEMORY.by({trace.profiler for trace in job.traces})
     if not (report.gpus or report.in_steps or report.page_faults):
         return Skipped(Memory.id, "the trace holds no memory events, and no steps in which to look", recapture)
-    return Memory(replace(report, unknown=_unknown(report, recapture)))
+    return Memory(replace(report, unknown=_unknown(job, report, recapture)))
 
 
 ANALYSIS = Analysis(Memory, compute_memory, details=frozenset({Detail.MEMORY}))
 
 
-def _unknown(report: MemoryReport, recapture: str) -> dict[str, str]:
-    reasons = {
-        "gpus": f"the trace holds no memory events. {recapture}",
-        "in_steps": "there are no steady steps",
-        "page_faults": "the trace holds no page faults of unified memory. Where such memory is used, record with "
-        "--cuda-um-gpu-page-faults=true --cuda-um-cpu-page-faults=true.",
-    }
+def _unknown(job: Job, report: MemoryReport, recapture: str) -> dict[str, str]:
+    reasons = {"gpus": f"the trace holds no memory events. {recapture}", "in_steps": "there are no steady steps"}
+    if any(trace.profiler is Profiler.NSYS for trace in job.traces):
+        reasons["page_faults"] = (
+            "the trace holds no page faults of unified memory. Where such memory is used, record with "
+            "--cuda-um-gpu-page-faults=true --cuda-um-cpu-page-faults=true."
+        )
     return {key: reason for key, reason in reasons.items() if not getattr(report, key)}
 
 

@@ -48,7 +48,7 @@ def _by_column(gpu: MemoryOfGpu) -> list[int]:
     time_ns, following = next(points)
     in_use = gpu.start_bytes
     for place in range(COLUMNS):
-        until_ns = first + span_ns * (place + 1) // COLUMNS
+        until_ns = first - (-span_ns * (place + 1) // COLUMNS)
         highest = in_use
         while time_ns < until_ns:
             in_use, highest = following, max(highest, following)

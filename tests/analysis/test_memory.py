@@ -22,6 +22,7 @@ from nsysan.cli.main import main
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.synth.export import Export
+from tests.ingest.torch_traces import annotation, kernel, memory, written
 
 DEVICE = "r0/p100/d0"
 GIB = 1 << 30
@@ -128,3 +129,25 @@ def test_the_driver_s_peak_is_the_baseline_s(tmp_path: Path) -> None:
         MemorySource.DRIVER_RESERVED,
     )
     assert "peak_memory_bytes" not in baseline.baseline.unknown
+
+
+def test_pytorchs_allocator_is_told_apart_from_the_driver(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        annotation(0, 9),
+        kernel(2, 5),
+        memory(1, 300, 1_024),
+        memory(3, 700, 2_048),
+        memory(6, 200, 2_048),
+        memory(4, 9_999, 9_999, device_type=0),
+        memory(5, 1, 1) | {"name": "[something else]"},
+    )
+
+    found = memory_of(path)
+
+    reserved = ((1_000, 1_024), (3_000, 2_048), (6_000, 2_048))
+    used = ((1_000, 300), (3_000, 700), (6_000, 200))
+    assert found.gpus == (
+        MemoryOfGpu("gpu0", MemorySource.ALLOCATOR_RESERVED, None, 1_024, 2_048, 3_000, 2_048, 3, reserved),
+        MemoryOfGpu("gpu0", MemorySource.ALLOCATOR_USED, None, 300, 700, 3_000, 200, 3, used),
+    )

@@ -27,7 +27,7 @@ GRADIENTS = ("gelu_backward", "gemm", "gemm", "softmax_backward", "gemm", "gemm"
 
 
 def marks(forward: str, backward: str, names: dict[str, str]) -> str:
-    """A ``!`` for each kernel of the backward that repeats; a letter is a kernel, ``names`` says what some are called."""
+    """A ``!`` for each kernel of the backward that repeats; a letter is a kernel, ``names`` what some are called."""
     letters = sorted(set(forward + backward))
     name_of = np.array([letters.index(letter) for letter in forward + backward])
     in_backward = np.arange(len(name_of)) >= len(forward)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from nsysan.analysis.counters import Counters
 from nsysan.analysis.gpu_time import GpuTime, GpuTimes
+from nsysan.analysis.host import HostView
 from nsysan.analysis.idle_gaps import Gap, IdleGaps
 from nsysan.analysis.kernel_summary import KernelRow, KernelSummary
+from nsysan.analysis.memory import Memory
+from nsysan.analysis.recomputation import Recomputation
 from nsysan.analysis.steps import Steps
 from nsysan.model.idle import Cause
 from nsysan.model.partition import Part
@@ -21,6 +25,9 @@ from nsysan.report.partition import part_share, worst_gpus
 from nsysan.report.prose import NO_BREAK_SPACE, ended, fraction_or, paired, plain, spelled, unbroken
 from nsysan.report.renderers import Renderer
 from nsysan.report.section import question_of
+from nsysan.report.sections.counters import counters_sentence
+from nsysan.report.sections.host import foreign_sentences
+from nsysan.report.sections.memory import memory_sentence, recomputation_sentences, step_sentences
 from nsysan.report.steady_waits import state_wait
 from nsysan.report.verdict import facts_of, state_verdict, subject_of
 from nsysan.report.viewer import viewer_of
@@ -52,6 +59,7 @@ def render_text(run: Run) -> str:
         _cause_lines(run),
         _gap_lines(run),
         _step_lines(run),
+        _inside_lines(run),
         [
             *_finding_lines(run),
             *_note_lines(run),
@@ -142,6 +150,24 @@ def _step_lines(run: Run) -> list[str]:
     median, p90, worst = (format_duration(time or 0) for time in (slowest.median_ns, slowest.p90_ns, slowest.max_ns))
     times = f"median {median}, 90 % within {p90}, worst {worst}"
     return _wrapped(f"{counted(slowest.count, 'steady step')} on {slowest.id}, {by}: {times}.")
+
+
+def _inside_lines(run: Run) -> list[str]:
+    """What stands out in memory, counters and host, a line each; nothing of what was not recorded."""
+    memory, again = run.results.get(Memory), run.results.get(Recomputation)
+    counters, host = run.results.get(Counters), run.results.get(HostView)
+    sentences: list[str] = []
+    if isinstance(memory, Memory) and memory.memory.gpus:
+        sentences.append(memory_sentence(memory.memory))
+    if isinstance(memory, Memory):
+        sentences += step_sentences(memory.memory)
+    if isinstance(again, Recomputation) and any(device.recomputed_count for device in again.recomputation):
+        sentences += recomputation_sentences(again)
+    if isinstance(counters, Counters):
+        sentences.append(counters_sentence(counters))
+    if isinstance(host, HostView):
+        sentences += foreign_sentences(host.host)
+    return [line for sentence in sentences for line in _wrapped(ended(sentence))]
 
 
 def _gap_lines(run: Run) -> list[str]:
