@@ -120,7 +120,9 @@ def _with_host(export: OpenExport, work: Records) -> Records:
         work,
         runtime_calls=read_table(export, tables.RUNTIME_CALLS),
         synchronizations=read_table(export, tables.SYNCHRONIZATIONS),
-        profiler_overheads=_joined(read_table(export, tables.PROFILER_OVERHEADS), read_table(export, tables.CUDA_OVERHEADS)),
+        profiler_overheads=_joined(
+            read_table(export, tables.PROFILER_OVERHEADS), read_table(export, tables.CUDA_OVERHEADS)
+        ),
         os_calls=read_table(export, tables.OS_CALLS),
         scheduling_events=read_table(export, tables.SCHEDULING_EVENTS),
         nvtx_ranges=bare(ranges, NvtxRanges),

@@ -31,6 +31,7 @@ from nsysan.model.tables import (
     RuntimeCalls,
     SchedulingEvents,
     Synchronizations,
+    Table,
 )
 
 STRINGS = "StringIds"
