@@ -16,6 +16,7 @@ from nsysan.attribution.job import Device, Job
 from nsysan.hardware.occupancy import Limiter, theoretical_occupancy
 from nsysan.model.details import Detail
 from nsysan.model.distinct import first_rows
+from nsysan.model.partition import Activity
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import ABSENT, KernelShapes
 from nsysan.model.text import display_text, text_hash
@@ -26,7 +27,7 @@ ROW_LIMIT = 200
 
 @dataclass(frozen=True, slots=True)
 class OccupancyOfKernel:
-    """The kernels of one name whose shape is known: what they could fill, and not what they did.
+    """The compute kernels of one name whose shape is known: what they could fill, and not what they did.
 
     ``theoretical_frac`` is the mean weighted by time, ``least_frac`` that of the launch that fits worst; ``limiter``
     limits most of their time. ``total_ns`` is of whole kernels.
@@ -100,13 +101,15 @@ def _row(name: str, launches: list[_Launch]) -> OccupancyOfKernel:
 
 
 def _launches(job: Job, device: Device) -> Iterator[_Launch]:
-    """The kernels of a device by name and shape, as far as both are known."""
+    """The compute kernels in a device's window by name and shape, as far as both are known."""
     trace = job.traces[device.report]
     identity = next(gpu.identity for gpu in job.gpus if gpu.id == device.gpu_id)
     limits = _limits(trace, identity.machine_id)
-    rows = device.rows_of("kernels")
-    if limits is None or trace.kernels is None or trace.kernel_shapes is None or not len(rows):
+    rows = device.rows_of("kernels")[device.kinds_of("kernels") == int(Activity.COMPUTE)]
+    if limits is None or trace.kernels is None or trace.kernel_shapes is None:
         return
+    begin_ns, end_ns = (int(bound) for bound in device.occupancy.bounds_ns[[0, -1]])
+    rows = rows[(trace.kernels.start_ns[rows] < end_ns) & (trace.kernels.end_ns[rows] > begin_ns)]
     kernels, shapes = trace.kernels.take(rows), trace.kernel_shapes.take(rows)
     group_of = codes_of(kernels.name_id, *shapes.columns().values())
     counts = np.bincount(group_of)
