@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
@@ -11,7 +11,8 @@ import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
-from nsysan.attribution.backward import BackwardSource, backward_of
+from nsysan.attribution.backward import Backward, BackwardSource, backward_of
+from nsysan.attribution.host import Host
 from nsysan.attribution.job import Device, Job
 from nsysan.attribution.launch import NO_CALL
 from nsysan.attribution.repeated_kernels import named_forward, repeated
@@ -20,8 +21,9 @@ from nsysan.model.distinct import coded
 from nsysan.model.partition import Activity
 from nsysan.model.profilers import Recapture
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.tables import BoolArray, Int64Array
+from nsysan.model.tables import BoolArray, IdArray, Int64Array, Kernels
 from nsysan.model.text import display_text, text_hash
+from nsysan.timeline.intervals import Intervals
 
 MOST_KERNELS = 20
 _NAME_BACKWARD = Recapture(
@@ -79,13 +81,31 @@ class Recomputation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Launched:
-    """The compute kernels that steady steps launched, in order of launch, and which of them repeat the forward."""
+    """The compute kernels that a device's steady steps launched, in order of launch, and which repeat the forward."""
 
-    device: RecomputationOfDevice
-    names: list[str]
+    device: str
+    step_count: int
+    backward: Backward
+    names: Sequence[str]
     name_of: Int64Array
     durations_ns: Int64Array
     repeats: BoolArray
+
+    def told(self) -> RecomputationOfDevice:
+        """How many they are and what they take."""
+        recomputed_ns, compute_ns = int(self.durations_ns[self.repeats].sum()), int(self.durations_ns.sum())
+        sure = named_forward(self.names)[self.name_of[self.repeats]].any()
+        return RecomputationOfDevice(
+            device=self.device,
+            told_by=self.backward.source,
+            confidence=(Confidence.HIGH if sure else Confidence.MEDIUM) if self.repeats.any() else None,
+            step_count=self.step_count,
+            recomputed_count=int(self.repeats.sum()),
+            recomputed_ns=recomputed_ns,
+            backward_ns=int(self.durations_ns[self.backward.launched].sum()),
+            compute_ns=compute_ns,
+            recomputed_frac=recomputed_ns / compute_ns if compute_ns else None,
+        )
 
 
 def compute_recomputation(job: Job, _results: ResultSet) -> Recomputation | Skipped:
@@ -96,7 +116,7 @@ def compute_recomputation(job: Job, _results: ResultSet) -> Recomputation | Skip
     if not found:
         recapture = _NAME_BACKWARD.by({trace.profiler for trace in job.traces})
         return Skipped(Recomputation.id, "no steady steps, or nothing that tells their backward pass", recapture)
-    return Recomputation(tuple(entry.device for entry in found), _kernels(found))
+    return Recomputation(tuple(entry.told() for entry in found), _kernels(found))
 
 
 ANALYSIS = Analysis(Recomputation, compute_recomputation)
@@ -104,43 +124,35 @@ ANALYSIS = Analysis(Recomputation, compute_recomputation)
 
 def _of_device(job: Job, device: Device) -> Iterator[_Launched]:
     steps, host = steady_steps(job, device), job.idle.threads[device.report].host
-    kernels, rows = host.trace.kernels, device.rows_of("kernels")
-    if steps is None or kernels is None or not len(rows):
+    kernels = host.trace.kernels
+    if steps is None or kernels is None:
         return
-    computes = device.kinds_of("kernels") == int(Activity.COMPUTE)
-    rows = rows[computes & (host.launches.rows["kernels"][rows] != NO_CALL)]
+    rows = _in_order_of_launch(device, host, kernels, steps)
     calls = host.launches.rows["kernels"][rows]
-    begun = np.searchsorted(steps.start_ns, kernels.start_ns[rows], side="right") - 1
-    inside = (begun >= 0) & (kernels.start_ns[rows] < steps.end_ns[np.maximum(begun, 0)])
-    order = np.flatnonzero(inside)[np.argsort(host.calls.start_ns[calls[inside]], kind="stable")]
-    rows, calls = rows[order], calls[order]
     backward = backward_of(host, device.global_pid, calls, kernels.name_id[rows]) if len(rows) else None
     if backward is None:
         return
     ids, name_of = coded(kernels.name_id[rows])
     names = [host.trace.text(name_id) for name_id in ids.tolist()]
-    says_forward = named_forward(names)
-    repeats = repeated(name_of, backward.launched, says_forward)
-    durations_ns = (kernels.end_ns - kernels.start_ns)[rows]
-    compute_ns = int(durations_ns.sum())
-    sure = bool((repeats & says_forward[name_of]).any())
     yield _Launched(
-        device=RecomputationOfDevice(
-            device=device.id,
-            told_by=backward.source,
-            confidence=None if not repeats.any() else Confidence.HIGH if sure else Confidence.MEDIUM,
-            step_count=len(steps),
-            recomputed_count=int(repeats.sum()),
-            recomputed_ns=int(durations_ns[repeats].sum()),
-            backward_ns=int(durations_ns[backward.launched].sum()),
-            compute_ns=compute_ns,
-            recomputed_frac=int(durations_ns[repeats].sum()) / compute_ns if compute_ns else None,
-        ),
+        device=device.id,
+        step_count=len(steps),
+        backward=backward,
         names=names,
         name_of=name_of,
-        durations_ns=durations_ns,
-        repeats=repeats,
+        durations_ns=(kernels.end_ns - kernels.start_ns)[rows],
+        repeats=repeated(name_of, backward.launched, named_forward(names)),
     )
+
+
+def _in_order_of_launch(device: Device, host: Host, kernels: Kernels, steps: Intervals) -> IdArray:
+    """The rows of the device's compute kernels that begin in its steady steps and whose call is known."""
+    rows = device.rows_of("kernels")[device.kinds_of("kernels") == int(Activity.COMPUTE)]
+    calls = host.launches.rows["kernels"][rows]
+    begun = np.searchsorted(steps.start_ns, kernels.start_ns[rows], side="right") - 1
+    inside = (begun >= 0) & (kernels.start_ns[rows] < steps.end_ns[np.maximum(begun, 0)]) & (calls != NO_CALL)
+    order: IdArray = rows[inside][np.argsort(host.calls.start_ns[calls[inside]], kind="stable")]
+    return order
 
 
 def _kernels(found: list[_Launched]) -> tuple[RecomputedKernel, ...]:

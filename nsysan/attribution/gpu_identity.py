@@ -17,7 +17,7 @@ from nsysan.model.trace import CudaDevice, PhysicalGpu, Trace, process_of
 class GpuIdentity:
     """What is known of a device's GPU. Devices with equal ``key`` are one GPU; a null key matches nothing.
 
-    ``machine_id`` is the id that its machine has for the whole GPU.
+    ``machine_id`` is what its machine calls it, null of a part of a GPU: what is told of the whole is not of the part.
     """
 
     key: Hashable
@@ -35,7 +35,7 @@ def identify_gpu(trace: Trace, report: int, global_pid: int, device_id: int) -> 
         key=_key(trace, report, uuid, gpu, device),
         name=gpu.name if gpu else _common_name(trace.gpus),
         uuid=uuid,
-        machine_id=None if gpu is None else gpu.gpu_id,
+        machine_id=gpu.gpu_id if gpu and _is_whole(device, gpu) else None,
     )
 
 

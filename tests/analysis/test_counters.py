@@ -162,6 +162,15 @@ def test_which_gpu_it_was_is_not_guessed(tmp_path: Path) -> None:
     assert fracs(gpu) == {"sm_active": (0.5, None, None, None)}
 
 
+def test_counters_of_a_whole_gpu_are_not_those_of_an_instance(tmp_path: Path) -> None:
+    export = Export().gpu(uuid="0-1", sm_count=132).cuda_device(uuid="MIG-1", sm_count=16).kernel(0, 2_000, "gemm")
+    export.gpu_metrics(0, ["SM Active"]).gpu_sample(1_000, 0, {"SM Active": 40}).gpu_sample(2_000, 0, {"SM Active": 60})
+
+    (gpu,) = gpu_counters(export.write(tmp_path / "r.sqlite"))
+
+    assert (gpu.gpu, gpu.machine_gpu_id, gpu.part_samples) == (None, 0, None)
+
+
 def test_no_figure_where_nothing_was_sampled(tmp_path: Path) -> None:
     export = one_gpu().kernel(0, 2_000, "gemm")
 

@@ -160,3 +160,29 @@ def test_waits_in_the_operating_system_are_what_was_planted(tmp_path: Path) -> N
     assert sum(calls.total_ns for calls in host.host.os_calls) == planted["os_call_ns"]
     assert sum(calls.count for calls in host.host.os_calls) == planted["os_call_count"]
     assert sum(thread.off_core_ns or 0 for thread in host.host.threads) == planted["off_cpu_ns"]
+
+
+REAL = Path(__file__).parents[3] / "shared" / "traces" / "cloverleaf-A100-2024.5.sqlite"
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="the shared real exports are not beside this checkout")
+def test_sums_of_a_whole_capture_are_those_of_nvidias_tool() -> None:
+    trace = read_trace(REAL, ReadOptions())
+
+    host = compute_host(build_job([trace], WindowChoice(0, trace.capture_ns)), ResultSet({}))
+
+    # nsys stats -r cuda_api_sum,osrt_sum of nsys 2023.4.4: name, calls, total, median, longest
+    assert not isinstance(host, Skipped)
+    found = {
+        calls.name: (calls.count, calls.total_ns, calls.median_ns, calls.longest_ns)
+        for calls in (*host.host.cuda_calls, *host.host.os_calls)
+    }
+    assert {
+        name: found[name] for name in ("cudaDeviceSynchronize", "cudaMalloc", "cudaLaunchKernel", "poll", "ioctl")
+    } == {
+        "cudaDeviceSynchronize": (1_312, 301_652_956, 8_867.0, 1_951_451),
+        "cudaMalloc": (76, 240_457_583, 7_600.0, 234_336_601),
+        "cudaLaunchKernel": (1_312, 5_473_753, 3_687.0, 34_255),
+        "poll": (18, 500_924_932, 12_597_330.0, 100_154_444),
+        "ioctl": (1_253, 281_949_575, 17_484.0, 32_866_777),
+    }
