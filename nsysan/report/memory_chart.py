@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nsysan.analysis.memory import MemoryOfGpu
 from nsysan.model.units import format_bytes, format_timestamp
-from nsysan.report.elements import Block, ColumnChart, Tick, column_of, percent, pixels
+from nsysan.report.elements import ChartColumn, ColumnChart, Tick, column_of, percent, pixels
 
 HEIGHT = 120
 COLUMNS = 120
@@ -17,12 +17,18 @@ def memory_chart(gpu: MemoryOfGpu) -> ColumnChart:
     highest = max(gpu.peak_bytes, 1)
     near = gpu.capacity_bytes is not None and gpu.capacity_bytes <= 2 * highest
     top = gpu.capacity_bytes if near and gpu.capacity_bytes is not None else highest
-    blocks: list[Block] = []
-    for place, in_use_bytes in enumerate(_by_column(gpu)):
-        share = in_use_bytes / top
-        blocks += column_of([("memory", share)], percent(place / COLUMNS), percent(_WIDTH / COLUMNS), HEIGHT)
+    columns = (
+        ChartColumn(
+            blocks=tuple(
+                column_of([("memory", in_use_bytes / top)], percent(place / COLUMNS), percent(_WIDTH / COLUMNS), HEIGHT)
+            ),
+            label=format_bytes(in_use_bytes),
+            place=None,
+        )
+        for place, in_use_bytes in enumerate(_by_column(gpu))
+    )
     return ColumnChart(
-        blocks=tuple(blocks),
+        columns=tuple(columns),
         height=str(HEIGHT),
         line_y=pixels(HEIGHT * (1 - gpu.capacity_bytes / top)) if near and gpu.capacity_bytes is not None else None,
         label=f"Memory of {gpu.gpu} over time, at most {format_bytes(gpu.peak_bytes)}. The table below tells the same.",

@@ -118,8 +118,8 @@ def test_the_curve_stands_under_all_that_the_gpu_has() -> None:
 
     assert chart is not None
     # 40, 60 and 50 of 80 GB in 120 pixels: 60, 90 and 75 high, and the line is at the top
-    assert {block.height for block in chart.blocks} == {"60", "90", "75"}
-    assert (chart.line_y, len(chart.blocks)) == ("0", 120)
+    assert {block.height for column in chart.columns for block in column.blocks} == {"60", "90", "75"}
+    assert (chart.line_y, len(chart.columns)) == ("0", 120)
 
 
 def test_memory_that_nobody_counted_has_no_curve() -> None:
