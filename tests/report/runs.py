@@ -33,6 +33,7 @@ from nsysan.model.profilers import Profiler
 from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, Provenance, ReportInfo, Run
 from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
+from tests.report.inside import INSIDE
 
 RESULT_TYPES: tuple[type[Result], ...] = (
     GpuTime,
@@ -43,6 +44,7 @@ RESULT_TYPES: tuple[type[Result], ...] = (
     CopySummary,
     Baseline,
     Timeline,
+    *(type(result) for result in INSIDE),
 )
 WHY = "this run holds no steps, so the window may include start-up"
 
@@ -408,7 +410,7 @@ HEADLINE = Headline(
     sentence="Data holds this job back: 250 of 1,000 ms wait for the next batch",
 )
 
-RESULTS: tuple[Result, ...] = (EXPLAINED_GPUS, STEPS, GAPS, RANGES, KERNELS, COPIES, BASELINE, TIMELINE)
+RESULTS: tuple[Result, ...] = (EXPLAINED_GPUS, STEPS, GAPS, RANGES, KERNELS, COPIES, BASELINE, TIMELINE, *INSIDE)
 
 
 def run_of(*results: Result | Skipped) -> Run:

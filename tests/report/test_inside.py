@@ -4,75 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nsysan.analysis.counters import CounterMeans, Counters, CountersOfGpu, PartFracs, PartSamples
-from nsysan.analysis.gpu_contexts import GpuContext
-from nsysan.analysis.host import HostReport, HostView
-from nsysan.analysis.launching_threads import LaunchingThread, SampledFunction
-from nsysan.analysis.memory import Memory, MemoryOfGpu, MemoryReport, MemorySource
-from nsysan.analysis.memory_in_steps import MemoryInSteps
-from nsysan.analysis.named_calls import CallsOfName
-from nsysan.analysis.network_counters import NetworkCounter
-from nsysan.analysis.recomputation import Confidence, Recomputation, RecomputationOfDevice, RecomputedKernel
-from nsysan.analysis.theoretical_occupancy import Occupancy, OccupancyOfKernel
-from nsysan.attribution.backward import BackwardSource
-from nsysan.hardware.occupancy import Limiter
+from nsysan.analysis.counters import Counters
+from nsysan.analysis.host import HostView
+from nsysan.analysis.memory import Memory
 from nsysan.model.counters import Counter
 from nsysan.model.results import Result
 from nsysan.report.elements import Table
 from nsysan.report.formats.text import render_text
 from nsysan.report.sections import counters, host, memory, theoretical_occupancy
+from tests.report.inside import AGAIN, FULL, HOST, LAUNCHES, OCCUPANCY, SAMPLED, WAITS, means, sampled
 from tests.report.runs import run_of
-
-DEVICE = "r0/p100/d0"
-GB = 1_000_000_000
-CURVE = ((10, 40 * GB), (20, 60 * GB), (28, 50 * GB), (30, 50 * GB))
-PEAK = MemoryOfGpu("gpu1", MemorySource.DRIVER_RESERVED, 80 * GB, 0, 60 * GB, 20, 50 * GB, 9, CURVE)
-FULL = Memory(
-    MemoryReport(
-        gpus=(replace(PEAK, gpu="gpu0", peak_bytes=50 * GB), PEAK),
-        in_steps=(MemoryInSteps(DEVICE, 5, 10, 4_000_000, 5, 2, 8_000_000, 1_000_000),),
-        page_faults=(),
-        unknown={"page_faults": "the trace holds no page faults"},
-    )
-)
-AGAIN = Recomputation(
-    (RecomputationOfDevice(DEVICE, BackwardSource.RANGES, Confidence.HIGH, 5, 40, 25, 60, 100, 0.25),),
-    (RecomputedKernel("flash_fwd", "0", 40, 25),),
-)
-NO_PARTS = PartFracs(*[None] * 7)
-IDLE = replace(NO_PARTS, idle_frac=0.0)
-
-
-def means(counter: Counter, window: float, parts: PartFracs = NO_PARTS) -> CounterMeans:
-    return CounterMeans(counter, 1, window, None, parts)
-
-
-def sampled(gpu: str | None, *found: CounterMeans) -> CountersOfGpu:
-    return CountersOfGpu(gpu, 0, 10, 100_000, 1_000_000, PartSamples(*[0] * 7), None, found)
-
-
-SAMPLED = Counters(
-    (
-        sampled(
-            "gpu0", means(Counter.SM_ACTIVE, 0.8, replace(NO_PARTS, idle_frac=0.0)), means(Counter.TENSOR_ACTIVE, 0.4)
-        ),
-        sampled("gpu1", means(Counter.SM_ACTIVE, 0.6), means(Counter.TENSOR_ACTIVE, 0.2)),
-    ),
-    (NetworkCounter(0, "mlx5_0", 1, "IB: Bytes sent", "bytes/ms", 5, 1_234.5, 2_000),),
-)
-CALLS = CallsOfName("cudaFree", 3, 6_000_000, 5_000_000, 2_000_000.0, 3_000_000)
-THREAD = LaunchingThread(0, 100, 101, 1_000, 2_500.0, 5_000_000, None, None, None, None)
-OWN = GpuContext(0, 0, "gpu0", 100, is_recorded=True, turn_count=2, resident_ns=9_000_000, in_idle_ns=0)
-FOREIGN = replace(OWN, pid=900, is_recorded=False, resident_ns=3_000_000, in_idle_ns=2_000_000)
-HOST = HostReport(
-    cuda_calls=(CALLS,),
-    os_calls=(),
-    threads=(THREAD,),
-    functions=(SampledFunction("forward", 3, 0.75),),
-    gpu_contexts=(OWN, FOREIGN),
-    runs_mps=False,
-    unknown={},
-)
 
 ALLOCATIONS = (
     "10 calls in 5 steady steps of r0/p100/d0 allocate or free memory. They take 4.000 ms, waits for the GPU included."
@@ -154,9 +95,7 @@ def test_counters_of_no_known_gpu_say_so() -> None:
 
 
 def test_occupancy_is_called_theoretical() -> None:
-    found = Occupancy((OccupancyOfKernel("gemm", "0", 2, 5_000, 0.1875, 0.125, Limiter.SHARED_MEMORY),), 0.1875, 3)
-
-    view = theoretical_occupancy.SECTION.build(run_of(found))
+    view = theoretical_occupancy.SECTION.build(run_of(OCCUPANCY))
 
     assert isinstance(view, theoretical_occupancy.OccupancyView)
     assert view.context is not None
@@ -165,7 +104,7 @@ def test_occupancy_is_called_theoretical() -> None:
 
 
 def test_other_processes_on_the_gpu_are_named() -> None:
-    view = host.SECTION.build(run_of(HostView(HOST)))
+    view = host.SECTION.build(run_of(HostView(HOST), LAUNCHES, WAITS))
 
     assert isinstance(view, host.HostSection)
     assert view.heading == "Of the CUDA calls of 1 launching thread, cudaFree takes most: 5.000 ms"
@@ -175,6 +114,8 @@ def test_other_processes_on_the_gpu_are_named() -> None:
     )
     assert [table.id for table in view.tables] == [
         "launching-threads",
+        "launches",
+        "host-waits",
         "cuda-calls",
         "sampled-functions",
         "gpu-contexts",
