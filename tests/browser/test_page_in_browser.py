@@ -71,7 +71,7 @@ FOCUSED = """() => {
   focused.dataset.reached = "";
   return [focused.className.baseVal ?? focused.className, inSight];
 }"""
-MOST_STOPS = 65
+MOST_STOPS = 85
 """Stops of Tab on a page that holds everything."""
 
 
