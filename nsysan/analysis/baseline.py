@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.gpu_time import GpuTime
+from nsysan.analysis.memory import Memory, MemoryOfGpu, MemorySource
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.steps import Steps
 from nsysan.attribution.job import Job
@@ -22,7 +23,10 @@ UNRESOLVED_FROM_FRAC = 0.02
 
 @dataclass(frozen=True, slots=True)
 class BaselineFigures:
-    """The six figures; ``unknown`` says of each null one why it is null, by its key."""
+    """The six figures; ``unknown`` says of each null one why it is null, by its key.
+
+    ``peak_memory_kind`` says who counted it: the driver what it handed out, or PyTorch's allocator what was in use.
+    """
 
     tokens_per_s: float | None
     compute_busy_frac: float | None
@@ -31,6 +35,7 @@ class BaselineFigures:
     data_wait_ns_per_step: float | None
     peak_memory_bytes: int | None
     unknown: dict[str, str]
+    peak_memory_kind: MemorySource | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,6 @@ class Baseline:
 _NOT_YET = {
     "tokens_per_s": "needs the tokens of a step, which this version of nsysan is not told yet",
     "mfu": "needs a model configuration, which this version of nsysan does not read yet",
-    "peak_memory_bytes": "needs memory events, which this version of nsysan does not read yet",
 }
 
 
@@ -59,19 +63,21 @@ def compute_baseline(_job: Job, results: ResultSet) -> Baseline | Skipped:
         "communication_wait_frac": _communication_wait(gpu_time, results),
         "data_wait_ns_per_step": _data_wait(results),
     }
+    peak = _fullest(results)
     values = {key: None if isinstance(value, str) else value for key, value in found.items()}
     reasons = {key: value for key, value in found.items() if isinstance(value, str)}
     figures = BaselineFigures(
         tokens_per_s=None,
         mfu=None,
-        peak_memory_bytes=None,
-        unknown={**_NOT_YET, **reasons},
+        peak_memory_bytes=None if isinstance(peak, str) else peak.peak_bytes,
+        peak_memory_kind=None if isinstance(peak, str) else peak.source,
+        unknown={**_NOT_YET, **({"peak_memory_bytes": peak} if isinstance(peak, str) else {}), **reasons},
         **values,
     )
     return Baseline(figures)
 
 
-ANALYSIS = Analysis(Baseline, compute_baseline, needs=(GpuTime, Steps, Collectives))
+ANALYSIS = Analysis(Baseline, compute_baseline, needs=(GpuTime, Memory, Steps, Collectives))
 
 
 def _compute_busy(gpu_time: GpuTime) -> float | str:
@@ -119,3 +125,15 @@ def _data_wait(results: ResultSet) -> float | str:
         return "needs training steps that are neither warm-up nor disturbed by the profiler"
     waits_ns = [device.idle_causes.data_loading_ns for device in steady if device.idle_causes is not None]
     return sum(waits_ns) / len(waits_ns) if waits_ns else "needs CUDA calls, and none were recorded"
+
+
+def _fullest(results: ResultSet) -> MemoryOfGpu | str:
+    """The memory of the GPU with the highest peak, as the driver counted it, else as the allocator did; or why not."""
+    memory = results.get(Memory)
+    if isinstance(memory, Skipped):
+        return f"needs memory events: {memory.reason}"
+    for source in (MemorySource.DRIVER_RESERVED, MemorySource.ALLOCATOR_USED):
+        counted = [gpu for gpu in memory.memory.gpus if gpu.source is source]
+        if counted:
+            return max(counted, key=lambda gpu: gpu.peak_bytes)
+    return memory.memory.unknown.get("gpus", "no memory of a GPU was recorded")

@@ -8,6 +8,7 @@ from graphlib import TopologicalSorter
 
 import nsysan.analysis
 from nsysan.attribution.job import Job
+from nsysan.model.details import Detail
 from nsysan.model.registry import discover
 from nsysan.model.results import Result, ResultSet, Skipped
 
@@ -17,13 +18,14 @@ class Analysis:
     """One question: the type of its answer, how it is computed, and which other answers it reads.
 
     ``of_host`` says whether the answer is nothing without what the host did (calls, ranges, waits): where no answer is
-    asked for that needs it, it is not read.
+    asked for that needs it, it is not read. So are ``details``, large tables of their own.
     """
 
     result_type: type[Result]
     compute: Callable[[Job, ResultSet], Result | Skipped]
     needs: tuple[type[Result], ...] = ()
     of_host: bool = True
+    details: frozenset[Detail] = frozenset()
 
     @property
     def id(self) -> str:

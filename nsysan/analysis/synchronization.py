@@ -38,7 +38,8 @@ class SynchronizationSource(str, Enum):
 class SynchronizationOfDevice:
     """The waits of a device's process in the capture: their union over all its threads.
 
-    ``in_idle_ns`` of it passed while the device idled in its window. A process with several devices is told for each.
+    ``in_idle_ns`` of it passed while the device idled in its window, ``in_busy_ns`` while it worked there. A process
+    with several devices is told for each.
     """
 
     device: str
@@ -46,6 +47,7 @@ class SynchronizationOfDevice:
     count: int
     total_ns: int
     in_idle_ns: int
+    in_busy_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,10 @@ def _of_device(job: Job, device: Device) -> Iterator[SynchronizationOfDevice]:
         if found is not None:
             count, time = found
             in_idle_ns = time.overlap_ns(device.occupancy.idle())
-            yield SynchronizationOfDevice(device.id, source, count, time.total_ns, in_idle_ns)
+            in_window_ns = int(np.diff(time.covered_until(device.occupancy.bounds_ns[[0, -1]]))[0])
+            yield SynchronizationOfDevice(
+                device.id, source, count, time.total_ns, in_idle_ns, in_window_ns - in_idle_ns
+            )
             return
 
 

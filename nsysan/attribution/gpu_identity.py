@@ -15,11 +15,15 @@ from nsysan.model.trace import CudaDevice, PhysicalGpu, Trace, process_of
 
 @dataclass(frozen=True, slots=True)
 class GpuIdentity:
-    """What is known of a device's GPU. Devices with equal ``key`` are one GPU; a null key matches nothing."""
+    """What is known of a device's GPU. Devices with equal ``key`` are one GPU; a null key matches nothing.
+
+    ``machine_id`` is what its machine calls it, null of a part of a GPU: what is told of the whole is not of the part.
+    """
 
     key: Hashable
     name: str | None
     uuid: str | None
+    machine_id: int | None = None
 
 
 def identify_gpu(trace: Trace, report: int, global_pid: int, device_id: int) -> GpuIdentity:
@@ -31,6 +35,7 @@ def identify_gpu(trace: Trace, report: int, global_pid: int, device_id: int) -> 
         key=_key(trace, report, uuid, gpu, device),
         name=gpu.name if gpu else _common_name(trace.gpus),
         uuid=uuid,
+        machine_id=gpu.gpu_id if gpu and _is_whole(device, gpu) else None,
     )
 
 

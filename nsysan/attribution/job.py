@@ -22,10 +22,11 @@ from nsysan.attribution.steps.job_steps import JobSteps
 from nsysan.attribution.window import WindowChoice, bounds_of, window_over
 from nsysan.model.errors import UsageError
 from nsysan.model.run import Note
+from nsysan.model.tables import IdArray
 from nsysan.model.text import LISTED_NAMES, display_text
 from nsysan.model.trace import Trace, process_of
 from nsysan.model.units import counted, format_timestamp
-from nsysan.timeline.occupancy import Occupancy, sweep
+from nsysan.timeline.occupancy import KindArray, Occupancy, sweep
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,16 @@ class Device:
     def activities(self) -> Activities:
         """What it ran."""
         return self.work.activities
+
+    def rows_of(self, table: str) -> IdArray:
+        """Where its activities stand in one of the trace's tables of GPU work."""
+        rows: IdArray = self.activities.row[self.activities.source == SOURCES.index(table)]
+        return rows
+
+    def kinds_of(self, table: str) -> KindArray:
+        """The ``Activity`` of each of ``rows_of`` that table."""
+        kinds: KindArray = self.activities.kind[self.activities.source == SOURCES.index(table)]
+        return kinds
 
     @property
     def pid(self) -> int | None:
@@ -95,6 +106,11 @@ class Job:
     def devices(self) -> tuple[Device, ...]:
         """The devices of all GPUs."""
         return tuple(device for gpu in self.gpus for device in gpu.devices)
+
+    def shift_ns(self, report: int, other: int) -> int:
+        """What to add to times of one report to have them on the clock of the other; 0 where that is unknown."""
+        clocks = clocks_of([self.traces[report], self.traces[other]])
+        return clocks[0].shift_to(clocks[1])
 
     @property
     def has_unusable_records(self) -> bool:

@@ -22,8 +22,16 @@ HOST_TABLES = (
     "synchronizations",
     "os_calls",
     "scheduling_events",
+    "memory_events",
+    "allocator_states",
+    "gpu_page_faults",
+    "host_page_faults",
+    "counter_samples",
+    "network_samples",
+    "cpu_samples",
+    "gpu_switches",
 )
-"""The fields of a Trace that hold what the host did."""
+"""The fields of a Trace that hold what the host did, and what was sampled."""
 _DETAILS = {"nvtx_ranges": "nvtx_range_details", "nvtx_marks": "nvtx_mark_details"}
 
 

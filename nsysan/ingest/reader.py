@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nsysan.model.contents import Contents
+from nsysan.model.details import EVERY_DETAIL, Detail
 from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.text import visible_text
 from nsysan.model.trace import Trace
@@ -17,8 +18,8 @@ class ReadOptions:
     """How to read: with which nsys (None: the newest that is found), and whether to hash the whole input.
 
     ``keep_exports_in`` is the folder that keeps the export of a report for the next time, None for no keeping.
-    ``progress`` is told what is being done. Without ``with_host`` a reader may leave out what the host
-    did: its tables are then None, as if they had not been recorded.
+    ``progress`` is told what is being done. Without ``with_host`` a reader may leave out what the host did, and what is
+    not among the ``details``: its tables are then None, as if they had not been recorded.
     """
 
     nsys: str | None = None
@@ -26,6 +27,7 @@ class ReadOptions:
     progress: Progress = UNWATCHED
     keep_exports_in: Path | None = None
     with_host: bool = True
+    details: frozenset[Detail] = EVERY_DETAIL
 
 
 @dataclass(frozen=True, slots=True)

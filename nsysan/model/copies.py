@@ -33,3 +33,10 @@ class MemoryKind(Code):
     DEVICE_STATIC = 5
     MANAGED_STATIC = 6
     UNKNOWN = 7
+
+
+class MemoryOperation(Code):
+    """What became of memory (ENUM_CUDA_DEV_MEM_EVENT_OPER)."""
+
+    ALLOCATION = 0
+    DEALLOCATION = 1

@@ -46,3 +46,11 @@ class Synchronization(Code):
     STREAM_WAIT_EVENT = 2
     STREAM = 3
     CONTEXT = 4
+
+
+class SwitchTag(Code):
+    """What happened to a context on a GPU (ENUM_GPU_CTX_SWITCH); it runs from ``RESTORE_START`` to ``SAVE_END``."""
+
+    SAVE_END = 7
+    RESTORE_START = 8
+    CONTEXT_START = 9

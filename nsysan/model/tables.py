@@ -280,3 +280,109 @@ class NcclPayloads(Table):
     rank: IdArray
     rank_count: IdArray
     device_id: IdArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelShapes(Table):
+    """What each row of ``Kernels`` asks of a multiprocessor: threads and shared memory a block, registers a thread."""
+
+    register_count: IdArray
+    block_x: IdArray
+    block_y: IdArray
+    block_z: IdArray
+    static_shared_bytes: Int64Array
+    dynamic_shared_bytes: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MemoryEvents(Table):
+    """Memory that the driver handed out or took back; ``operation`` is a ``MemoryOperation``.
+
+    ``memory_kind`` is a ``MemoryKind``. An address belongs to its process.
+    """
+
+    start_ns: Int64Array
+    global_pid: IdArray
+    device_id: IdArray
+    address: IdArray
+    size_bytes: Int64Array
+    memory_kind: IdArray
+    operation: IdArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AllocatorStates(Table):
+    """What PyTorch's allocator had in use, and what it had reserved from the driver, after each of its events."""
+
+    start_ns: Int64Array
+    global_pid: IdArray
+    device_id: IdArray
+    allocated_bytes: Int64Array
+    reserved_bytes: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GpuPageFaults(Table):
+    """Pages of unified memory that a GPU missed; a record may stand for several faults on one page."""
+
+    start_ns: Int64Array
+    end_ns: Int64Array
+    global_pid: IdArray
+    device_id: IdArray
+    fault_count: IdArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HostPageFaults(Table):
+    """Pages of unified memory that the host missed."""
+
+    start_ns: Int64Array
+    global_pid: IdArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CounterSamples(Table):
+    """Counters of GPUs, each sample the mean since the one before; ``counter`` is the place in ``Counter``.
+
+    ``gpu_id`` is that of the machine's GPU. Several metrics may make one counter, told apart by ``metric_id``.
+    """
+
+    start_ns: Int64Array
+    gpu_id: IdArray
+    counter: IdArray
+    metric_id: IdArray
+    value: IdArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NetworkSamples(Table):
+    """Counters of network adapters over stretches of time; the trace says what the numbers stand for."""
+
+    start_ns: Int64Array
+    end_ns: Int64Array
+    adapter_id: IdArray
+    port_id: IdArray
+    list_id: IdArray
+    metric_id: IdArray
+    value: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CpuSamples(Table):
+    """Moments at which a thread was found on a core, and the function it was in, ``ABSENT`` where that is unknown."""
+
+    start_ns: Int64Array
+    global_tid: IdArray
+    name_id: IdArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GpuSwitches(Table):
+    """Moments at which a GPU changed from one context to another; ``tag`` is a ``SwitchTag``."""
+
+    start_ns: Int64Array
+    gpu_id: IdArray
+    context_id: IdArray
+    global_pid: IdArray
+    tag: IdArray
+    sequence: IdArray

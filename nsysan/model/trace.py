@@ -9,13 +9,22 @@ from enum import Enum
 from nsysan.model.profilers import Profiler
 from nsysan.model.tables import (
     ABSENT,
+    AllocatorStates,
     CollectiveCalls,
     Copies,
+    CounterSamples,
+    CpuSamples,
     GpuActivities,
+    GpuPageFaults,
+    GpuSwitches,
     GraphLaunches,
+    HostPageFaults,
     Kernels,
+    KernelShapes,
+    MemoryEvents,
     Memsets,
     NcclPayloads,
+    NetworkSamples,
     NvtxDetails,
     NvtxMarks,
     NvtxRanges,
@@ -97,6 +106,26 @@ class CudaDevice:
 
 
 @dataclass(frozen=True, slots=True)
+class SmLimits:
+    """What a multiprocessor of a GPU holds at once (TARGET_INFO_GPU), and the first part of its compute capability."""
+
+    compute_major: int
+    threads_per_warp: int
+    warp_count: int
+    block_count: int
+    register_count: int
+    shared_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkMetric:
+    """What a counter of network adapters is called, and in which unit its values are, such as ``bytes/ms``."""
+
+    name: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
 class ProcessGroup:
     """Ranks that communicate with each other, as PyTorch counts them.
 
@@ -152,6 +181,24 @@ class Trace:
     synchronizations: Synchronizations | None = None
     os_calls: OsCalls | None = None
     scheduling_events: SchedulingEvents | None = None
+    kernel_shapes: KernelShapes | None = None
+    """Row by row of the same kernels as ``kernels``."""
+    memory_events: MemoryEvents | None = None
+    allocator_states: AllocatorStates | None = None
+    gpu_page_faults: GpuPageFaults | None = None
+    host_page_faults: HostPageFaults | None = None
+    counter_samples: CounterSamples | None = None
+    network_samples: NetworkSamples | None = None
+    cpu_samples: CpuSamples | None = None
+    gpu_switches: GpuSwitches | None = None
+    sm_limits: Mapping[int, SmLimits] = field(default_factory=dict)
+    """By the machine's id of the GPU."""
+    network_metrics: Mapping[tuple[int, int], NetworkMetric] = field(default_factory=dict)
+    """By list and metric id."""
+    network_adapters: Mapping[int, str] = field(default_factory=dict)
+    """The name of each adapter, by the id that its samples have."""
+    runs_mps: bool | None = None
+    """Whether a server of CUDA's Multi-Process Service is among the processes, None where these are not told."""
     rank: int | None = None
     rank_source: RankSource | None = None
     world_size: int | None = None

@@ -114,6 +114,7 @@ def _reading(options: AnalyzeOptions, wanted: Sequence[Analysis], progress: Prog
         progress=progress,
         keep_exports_in=options.keep_exports_in,
         with_host=options.window.nvtx_range is not None or any(analysis.of_host for analysis in wanted),
+        details=frozenset().union(*(analysis.details for analysis in wanted)),
     )
 
 

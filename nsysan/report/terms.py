@@ -266,6 +266,71 @@ _DEFINITIONS = (
         "late.",
     ),
     Term("lateness", "How late", "How long after the others the last rank came, at the median."),
+    Term(
+        "off_core",
+        "Off its core",
+        "The operating system had taken the thread off, be it that it waited for something or that another ran.",
+    ),
+    Term(
+        "launch_to_work",
+        "Call to work",
+        "From the begin of a launching call to the begin of the first work it launched.",
+    ),
+    Term(
+        "queue_depth",
+        "Queue",
+        "Activities of the device that earlier calls had launched and that had not ended when the next call began. "
+        "Where it is empty, the GPU waits for the host.",
+    ),
+    Term(
+        "host_wait",
+        "Wait for the GPU",
+        "Time in which a thread of the process waited for the GPU. While the GPU works that costs nothing.",
+    ),
+    Term(
+        "call_time",
+        "Time of calls",
+        "The lengths of these calls within the window, added up over threads; a call inside another counts too.",
+    ),
+    Term(
+        "gpu_context",
+        "Context",
+        "What a process has on a GPU. A GPU runs one at a time and switches between those of several processes, "
+        "unless these share one through CUDA's Multi-Process Service.",
+    ),
+    Term(
+        "memory_source",
+        "Counted by",
+        "The driver counts what it hands out; PyTorch's allocator takes large blocks from it (reserved) and gives "
+        "parts of them to tensors (used). The figures are never mixed.",
+    ),
+    Term(
+        "memory_at_start",
+        "From the start",
+        "Memory that was freed while it was recorded, but taken before: it was in use from the start.",
+    ),
+    Term(
+        "page_fault",
+        "Page fault",
+        "GPU or host touched a page of unified memory that was not there: it has to be moved first.",
+    ),
+    Term(
+        "counter",
+        "Counter",
+        "What the GPU's hardware counted between two samples, as a share of the most it can do. Links count what they "
+        "carry for the user and for their protocol.",
+    ),
+    Term(
+        "theoretical_occupancy",
+        "Theoretical occupancy",
+        "Warps of a kernel that fit on a multiprocessor at once over the warps it can hold, by registers, shared "
+        "memory and block size. What really ran there is another matter.",
+    ),
+    Term(
+        "occupancy_limiter",
+        "Limited by",
+        "What keeps another block of the kernel from the multiprocessor; warps means that it is full.",
+    ),
     Term("tokens_per_s", "Throughput", "Tokens trained on per second, over all GPUs of the job."),
     Term(
         "mfu",

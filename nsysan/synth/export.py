@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Literal
 
+from nsysan.model.trace import SmLimits
 from nsysan.synth.repetition import NOT_REPEATED, Repetition
 from nsysan.synth.simulation.payload import REDUCTION_BYTES, REDUCTION_ENUM_ID, REDUCTIONS, PayloadSchema
 from nsysan.synth.tables import schema
@@ -14,12 +16,27 @@ from nsysan.synth.tables.gpu_records import GpuRecords
 from nsysan.synth.tables.host_records import HostRecords
 from nsysan.synth.tables.metadata import Capture
 from nsysan.synth.tables.repeated_rows import repeating_statements
+from nsysan.synth.tables.sampled_records import SampledRecords
 
+HOPPER = SmLimits(9, 32, 64, 32, 65_536, 233_472)
+"""What a multiprocessor of an H100 holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelShape:
+    """What a kernel asks for: registers a thread, threads a block along each axis, its static and dynamic memory."""
+
+    register_count: int = 32
+    block: tuple[int, int, int] = (128, 1, 1)
+    shared_bytes: tuple[int, int] = (0, 0)
+
+
+PLAIN_SHAPE = KernelShape()
 _BUFFER_FLUSH = 3
 _DOMAIN_CREATE = 75
 
 
-class Export(HostRecords, GpuRecords):
+class Export(HostRecords, GpuRecords, SampledRecords):
     """Records of one report, in nanoseconds from session start, and the file that nsys would export them to.
 
     Every method that adds a record answers the export itself. A ``correlation`` of None takes the next id that the
@@ -71,10 +88,12 @@ class Export(HostRecords, GpuRecords):
         memory_bytes: int | None = 85_028_765_696,
         memory_bandwidth_bytes_per_s: int | None = 3_352_320_000_000,
         bus_location: str | None = None,
+        sm: SmLimits | None = HOPPER,
     ) -> Export:
-        """A GPU of the machine."""
+        """A GPU of the machine; ``sm`` None: what its multiprocessors hold is not told."""
         speed = (memory_bytes, memory_bandwidth_bytes_per_s, sm_count)
-        self._rows[schema.GPU].append((gpu_id, name, bus_location, *speed, uuid, gpu_id, gpu_id))
+        limits = (None,) * len(fields(SmLimits)) if sm is None else astuple(sm)
+        self._rows[schema.GPU].append((gpu_id, name, bus_location, *speed, uuid, gpu_id, gpu_id, *limits))
         return self
 
     def cuda_device(
@@ -102,11 +121,13 @@ class Export(HostRecords, GpuRecords):
         context: int = 1,
         correlation: int | None = None,
         short_name: str | None = None,
+        shape: KernelShape = PLAIN_SHAPE,
     ) -> Export:
         """A kernel; its short name follows from ``name`` unless given."""
         where = self._place(pid, device, context, stream, correlation)
         short_id = self._short_name_id(name) if short_name is None else self._string_id(short_name)
-        self._rows[schema.KERNEL].append((start_ns, end_ns, *where, self._string_id(name), short_id))
+        row = (start_ns, end_ns, *where, self._string_id(name), short_id)
+        self._rows[schema.KERNEL].append((*row, shape.register_count, *shape.block, *shape.shared_bytes))
         return self
 
     def copy(  # noqa: PLR0913 -- a copy's place and ends, each by name

@@ -110,7 +110,7 @@ def test_waiting_while_the_gpu_works_is_not_in_idle(tmp_path: Path, recorded: st
 
     assert not isinstance(result, Skipped)
     source = SynchronizationSource.CUDA_CALLS if recorded == "calls" else SynchronizationSource.SYNCHRONIZATION_ROWS
-    assert result.synchronization == (SynchronizationOfDevice("r0/p100/d0", source, 4, 98, 3),)
+    assert result.synchronization == (SynchronizationOfDevice("r0/p100/d0", source, 4, 98, 3, 95),)
 
 
 def test_a_process_without_rows_has_its_calls_beside_one_with_rows(tmp_path: Path) -> None:

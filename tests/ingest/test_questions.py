@@ -23,6 +23,7 @@ ALWAYS = {
     "cpu_samples",
     "memory",
     "gpu_metrics",
+    "gpu_sharing",
     "gpu_identity",
 }
 """What even an empty report is asked."""
@@ -39,6 +40,7 @@ def timed_row(table: str) -> list[str]:
 RAISED_BY = {
     "kernels": one_row("StringIds", "id, value", "9004, 'cudaLaunchKernel_v7000'"),
     "nccl_bytes": one_row("StringIds", "id, value", "9000, 'ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...)'"),
+    "network_counters": one_row("StringIds", "id, value", "9000, 'ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...)'"),
     "gemm_shapes": one_row(f"{ALL}KERNEL"),
     "graph_kernels": one_row("StringIds", "id, value", "9001, 'cudaGraphLaunch_v10000'"),
     "communicators": one_row("StringIds", "id, value", "9002, 'MPI_Allreduce'"),
@@ -54,7 +56,9 @@ ANSWERED_BY = {
     "context_switches": [one_row("SCHED_EVENTS")],
     "cpu_samples": [one_row("COMPOSITE_EVENTS")],
     "memory": [one_row("CUDA_GPU_MEMORY_USAGE_EVENTS")],
-    "gpu_metrics": [one_row("GPU_METRICS")],
+    "gpu_metrics": [one_row("GPU_METRICS"), one_row("GENERIC_EVENTS", "data", '\'{"SMs Active": "7"}\'')],
+    "gpu_sharing": [one_row("GPU_CONTEXT_SWITCH_EVENTS"), one_row("FECS_EVENTS")],
+    "network_counters": [one_row("NET_NIC_METRIC")],
     "nccl_bytes": [one_row("NVTX_EVENTS", "binaryData", "x'00'"), one_row("NVTX_EVENTS", "jsonText", "'{}'")],
     "gemm_shapes": [
         one_row("NVTX_EVENTS", "text", "'aten::mm, op_id = 1, sizes = [[2, 3], [3, 4]]'"),
@@ -148,4 +152,6 @@ def test_domains_alone_are_no_ranges(tmp_path: Path) -> None:
 
 
 def test_an_answer_that_is_made_up_by_a_view_is_none(tmp_path: Path) -> None:
-    assert "cpu_samples" in open_ids(tmp_path, "CREATE VIEW COMPOSITE_EVENTS AS SELECT 1 AS start")
+    view = "CREATE VIEW MPI_RANKS AS SELECT 1 AS rank"
+
+    assert "communicators" in open_ids(tmp_path, *RAISED_BY["communicators"], view)

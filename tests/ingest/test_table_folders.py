@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nsysan.ingest.fingerprint import fingerprint_of
+from nsysan.model.host_events import SwitchTag
 from nsysan.model.tables import ABSENT, Table
 from nsysan.model.trace import Trace
 from nsysan.synth.export import Export
@@ -43,6 +44,10 @@ def export(tmp_path: Path) -> Path:
             step, step + 1
         )
         export.nvtx(step, step + 1, f"step {step}").nvtx(step, None, "load", registered=True)
+        export.memory(step, 8, step).gpu_page_fault(step, step + 1, 2).host_page_fault(step)
+        export.cpu_sample(step, ["collate", "main"]).gpu_switch(step, SwitchTag.RESTORE_START, context=step % 3)
+        export.network_sample(step, step + 1, 0, 6, step).gpu_sample(step, 0, {"SM Active": step % 100, "other": 1})
+    export.gpu_metrics(0, ["SM Active", "other"]).network_adapter(0, "mlx5_0").network_metric(6, "IB: Bytes sent")
     return export.nvtx_domain(1, "NCCL").nvtx(0, 1, "größe").write(tmp_path / "rank0.sqlite")
 
 

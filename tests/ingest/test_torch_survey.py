@@ -14,7 +14,7 @@ from nsysan.model.trace import ProcessGroup, process_of
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.report.contents_text import render_contents
 from nsysan.report.renderers import renderers
-from tests.ingest.torch_traces import Event, annotation, event, kernel, written
+from tests.ingest.torch_traces import Event, annotation, event, kernel, memory, written
 from tests.runs import result_of
 
 EVIDENCE = Path(__file__).parents[3] / "shared" / "evidence"
@@ -93,7 +93,7 @@ EVENTS = {
     "ranges": annotation(1, 9, "ProfilerStep#3"),
     "idle_causes": event("cuda_runtime", "cudaLaunchKernel", 1, 1, thread=HOST, correlation=1),
     "cpu_samples": event("python_function", "train.py(7): step", 1, 9, thread=HOST),
-    "memory": {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 42, "tid": 42, "ts": 1},
+    "memory": memory(1, 512, 1_024),
     "gemm_shapes": event("cpu_op", "aten::mm", 1, 1, thread=HOST, **{"Input Dims": [[2, 3], [3, 4]]}),
     "nccl_bytes": event("cpu_op", "record_param_comms", 2, 1, thread=HOST, **ALL_REDUCE),
 }

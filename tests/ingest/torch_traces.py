@@ -24,6 +24,14 @@ def kernel(ts: object, dur: object, name: str = "gemm", **arguments: object) -> 
     return event("kernel", name, ts, dur, thread=(0, 7), **{**where, **arguments})
 
 
+def memory(ts: object, allocated_bytes: int, reserved_bytes: int, *, device_type: int = 1) -> Event:
+    """What the allocator of device 0 had after an event, as ``profile_memory=True`` records it; type 0 is the host."""
+    totals = {"Total Allocated": allocated_bytes, "Total Reserved": reserved_bytes}
+    arguments = {**totals, "Bytes": 512, "Addr": 140_000, "Device Id": 0, "Device Type": device_type}
+    fixed = {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 42, "tid": 42}
+    return {**fixed, "ts": ts, "args": arguments}
+
+
 def annotation(ts: object, dur: object, name: str = "step") -> Event:
     """A range of the user's, on the main thread of process 42."""
     return event("user_annotation", name, ts, dur, thread=(42, 42))

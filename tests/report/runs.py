@@ -37,6 +37,7 @@ from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, Provenance, ReportInfo, Run
 from nsysan.model.trace import RankSource
 from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
+from tests.report.inside import INSIDE
 
 RESULT_TYPES: tuple[type[Result], ...] = (
     GpuTime,
@@ -49,6 +50,7 @@ RESULT_TYPES: tuple[type[Result], ...] = (
     Timeline,
     Collectives,
     Stragglers,
+    *(type(result) for result in INSIDE),
 )
 WHY = "this run holds no steps, so the window may include start-up"
 
@@ -489,6 +491,7 @@ RESULTS: tuple[Result, ...] = (
     TIMELINE,
     COLLECTIVES,
     STRAGGLERS,
+    *INSIDE,
 )
 
 

@@ -18,6 +18,7 @@ from nsysan.model.run_json import decode_run, encode_run
 from nsysan.report.formats.html import render_page
 from nsysan.report.section import sections
 from nsysan.report.terms import TERMS
+from tests.report.inside import INSIDE, LAUNCHES, WAITS
 from tests.report.pages import Page
 from tests.report.runs import (
     HEADLINE,
@@ -107,7 +108,7 @@ def test_every_definition_is_used_by_some_run() -> None:
     with_excluded = run_of(replace(graph, devices=(excluded,)))
     links = {
         link.removeprefix("#def-")
-        for each in (full_run(), run, several, with_excluded, run_of(explained))
+        for each in (full_run(), run, several, with_excluded, run_of(explained), run_of(*INSIDE, LAUNCHES, WAITS))
         for link in Page(render_page(each)).links
         if link.startswith("#def-")
     }

@@ -54,6 +54,17 @@ Ranks waited 120.000 ms for each other; the transfers took 30.000 ms.
 Rank 1 came last to 8 of 9 collectives; the others waited 100.000 ms for it. Slow clock: it computes
 90.000 ms longer, its kernels take 1.35 times as long, all by one ratio.
 
+At its peak 60.000 GB of gpu1 are taken, 75.0 % of 80.000 GB.
+10 calls in 5 steady steps of r0/p100/d0 allocate or free memory. They take 4.000 ms, waits for the
+GPU included.
+2 copies of 8.000 MB in steady steps of r0/p100/d0 go through pageable memory and take 1.000 ms.
+25.0 % of the compute kernels' time in steady steps of r0/p100/d0 repeats the forward inside the
+backward, to save memory (confidence high; the backward is told by a range named so).
+Multiprocessors active 70.0 % and tensor cores active 30.0 % of the window.
+1 context of processes that were not recorded ran on these GPUs for 3.000 ms, 2.000 ms of it while
+the recorded work idled.
+Found on a core, launching threads were most often in forward: 75.0 %.
+
 warning: gpu1 idles for 250 ms
 note: The window may include start-up
 not answered: Launches: no CUDA calls were recorded. Record calls: --trace=cuda.
@@ -77,7 +88,7 @@ def test_a_trace_without_gpu_work_is_said_with_what_would_have_recorded_it() -> 
         "not answered: GPU time: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
         "not answered: Steps: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
         "not answered: Idle gaps: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
-        "and 7 more questions on the page\n"
+        "and 12 more questions on the page\n"
         "Written by nsysan 0.1.0.\n"
     )
 

@@ -54,6 +54,7 @@ def test_these_scenarios_are_there() -> None:
         "pageable_copies": BottleneckClass.MEMORY,
         "parallel_branches": None,
         "pipeline_bubble": BottleneckClass.SCHEDULING,
+        "recomputation": BottleneckClass.MEMORY,
         "rooted_collectives": None,
         "straggler_compute": BottleneckClass.COMPUTE,
         "straggler_loader": BottleneckClass.DATA,

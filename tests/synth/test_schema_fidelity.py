@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from nsysan.model.host_events import SwitchTag
 from nsysan.synth.export import Export
 from nsysan.synth.simulation.payload import PayloadSchema
 from nsysan.synth.tables.gpu_records import SyncType
@@ -26,11 +27,30 @@ COLUMN_LISTS = {"3.7": ("2023.4.4.54",), "3.25": ("2026.2.1.210", "2026.2.1.210_
 OS_EXPORT = "no-cuda-invalid-utf8-2025.6"
 """The capture at hand nearest to 3.25 that recorded OS calls and scheduling."""
 NOT_IN_REAL_EXPORTS = {
-    "3.7": {"NVTX_EVENTS", "GENERIC_EVENTS", "OSRT_API", "SCHED_EVENTS"},
+    "3.7": {
+        "NVTX_EVENTS",
+        "GENERIC_EVENTS",
+        "OSRT_API",
+        "SCHED_EVENTS",
+        "COMPOSITE_EVENTS",
+        "SAMPLING_CALLCHAINS",
+    },
     "3.25": {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "NVTX_PAYLOAD_ENUMS", "NVTX_PAYLOAD_ENUM_ENTRIES"},
 }
 """What the captures at hand did not record; of 3.7, nsys itself makes these tables in the last test."""
-NOWHERE_AT_HAND = {"CUDA_GPU_MEMORY_USAGE_EVENTS", "GPU_METRICS", "MPI_RANKS", "TARGET_INFO_GPU_METRICS"}
+NOWHERE_AT_HAND = {
+    "CUDA_GPU_MEMORY_USAGE_EVENTS",
+    "CUDA_UM_CPU_PAGE_FAULT_EVENTS",
+    "CUDA_UM_GPU_PAGE_FAULT_EVENTS",
+    "GPU_CONTEXT_SWITCH_EVENTS",
+    "GPU_METRICS",
+    "MPI_RANKS",
+    "NET_NIC_METRIC",
+    "NIC_ID_MAP",
+    "TARGET_INFO_GPU_METRICS",
+    "TARGET_INFO_NETWORK_METRICS",
+    "TARGET_INFO_NIC_INFO",
+}
 
 Columns = list[tuple[str, str, int, int]]
 SCHEMAS = pytest.mark.parametrize("schema", ["3.7", "3.25"])
@@ -54,6 +74,8 @@ def write_every_table(schema: str, folder: Path) -> Path:
     export.call(0, 1, "c").nvtx(0, 1, "r").overhead(0, 1, "o").os_call(0, 1, "poll").switch(0, is_in=True).mpi_rank(0)
     export.synchronization(0, 1, SyncType.CONTEXT).cuda_event(1).memory(0, 1, 2)
     export.gpu_metrics(0, ["SMs Active"]).gpu_sample(0, 0, {"SMs Active": 1})
+    export.gpu_page_fault(0, 1, 1).host_page_fault(0).cpu_sample(0, ["main"]).gpu_switch(0, SwitchTag.RESTORE_START)
+    export.network_adapter(0, "mlx5_0").network_metric(6, "IB: Bytes sent").network_sample(0, 1, 0, 6, 1)
     if schema == "3.25":
         export.cuda_device().graph(0, 1)
         export.payload_schema(PayloadSchema.ALL_REDUCE, domain=1).payload_reductions(domain=1)

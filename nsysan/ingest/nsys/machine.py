@@ -5,10 +5,18 @@ from __future__ import annotations
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import CUDA_DEVICES, GPUS, SEEN_GPUS
 from nsysan.ingest.source import Value, integer, known_text, text
-from nsysan.model.trace import CudaDevice, PhysicalGpu
+from nsysan.model.trace import CudaDevice, PhysicalGpu, SmLimits
 
 _GPU_COLUMNS = ("id", "name", "uuid", "busLocation", "smCount", "totalMemory", "memoryBandwidth")
 _SEEN_GPU_COLUMNS = ("pid", "deviceId", "pciBusId", "name", "numMultiprocessors", "globalMemorySize")
+_SM_COLUMNS = (
+    "computeMajor",
+    "threadsPerWarp",
+    "maxWarpsPerSm",
+    "maxBlocksPerSm",
+    "maxRegistersPerSm",
+    "maxShmemPerSm",
+)
 _CUDA_DEVICE_COLUMNS = ("pid", "cudaId", "gpuId", "uuid", "numMultiprocessors")
 
 
@@ -33,6 +41,17 @@ def read_cuda_devices(export: OpenExport) -> tuple[CudaDevice, ...]:
         else:
             export.unreadable_records[CUDA_DEVICES] += 1
     return tuple(sorted(devices, key=lambda device: (device.pid, device.device_id)))
+
+
+def read_sm_limits(export: OpenExport) -> dict[int, SmLimits]:
+    """What a multiprocessor of each GPU holds, by GPU; a GPU of which anything is not told is left out."""
+    found = {}
+    for gpu_id, *values in export.rows(GPUS, "id", *_SM_COLUMNS):
+        limits = [_positive(value) for value in values]
+        known = [limit for limit in limits if limit is not None]
+        if isinstance(gpu_id, int) and len(known) == len(limits):
+            found[gpu_id] = SmLimits(*known)
+    return found
 
 
 def _seen_gpus(export: OpenExport) -> list[tuple[PhysicalGpu, CudaDevice]]:

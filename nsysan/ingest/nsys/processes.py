@@ -1,4 +1,4 @@
-"""The processes of an export, and what MPI's tables tell of their ranks: tables that only a survey reads."""
+"""The processes of an export, and what MPI's tables tell of their ranks."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ def process_names(export: OpenExport) -> dict[int, str]:
         (integer(global_pid), known_text(name)) for global_pid, name in export.rows(_PROCESSES, "globalPid", "name")
     )
     return {global_pid: display_text(name) for global_pid, name in named if global_pid is not None and name is not None}
+
+
+def runs_mps(export: OpenExport) -> bool | None:
+    """Whether a server of CUDA's Multi-Process Service was seen, None where the export tells no processes."""
+    names = [known_text(name) for (name,) in export.rows(_PROCESSES, "name")]
+    return any("nvidia-cuda-mps" in name for name in names if name is not None) if names else None
 
 
 def communicators(export: OpenExport, nccl_range_count: int) -> Communicators | None:

@@ -106,9 +106,24 @@ QUESTIONS = (
     Question(
         id="gpu_metrics",
         question="How busy were SMs, tensor cores and DRAM?",
-        answered_by=(Evidence("GPU_METRICS"),),
+        answered_by=(Evidence("GPU_METRICS"), Evidence("GENERIC_EVENTS", "data", "%SM%Active%")),
         lacking="GPU metrics",
         recapture="--gpu-metrics-devices=all (nsys 2023.4: --gpu-metrics-device=all)",
+    ),
+    Question(
+        id="gpu_sharing",
+        question="Did another process run on the GPUs?",
+        answered_by=(Evidence("GPU_CONTEXT_SWITCH_EVENTS"), Evidence("FECS_EVENTS")),
+        lacking="context switches of GPUs",
+        recapture="--gpuctxsw=true",
+    ),
+    Question(
+        id="network_counters",
+        question="How much did the network adapters move?",
+        answered_by=(Evidence("NET_NIC_METRIC"),),
+        lacking="counters of network adapters",
+        recapture="--nic-metrics=lf (before nsys 2026.2: --nic-metrics=true)",
+        raised_by=_NCCL_KERNELS,
     ),
     Question(
         id="nccl_bytes",

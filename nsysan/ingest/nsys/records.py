@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from nsysan.ingest.nsys import tables
+from nsysan.ingest.nsys.counters import read_counters
+from nsysan.ingest.nsys.cpu_samples import read_cpu_samples
 from nsysan.ingest.nsys.nccl_payloads import read_nccl_payloads
 from nsysan.ingest.nsys.open_export import OpenExport
-from nsysan.ingest.nsys.tables import DetailedRanges, NvtxPoints, RecordTable
+from nsysan.ingest.nsys.stored_records import read_kernels, read_table
+from nsysan.ingest.nsys.tables import DetailedRanges, NvtxPoints
+from nsysan.model.details import Detail
 from nsysan.model.distinct import distinct
 from nsysan.model.tables import (
     ABSENT,
     AnyTable,
     Copies,
+    CounterSamples,
+    CpuSamples,
+    GpuPageFaults,
+    GpuSwitches,
     GraphLaunches,
+    HostPageFaults,
     Int64Array,
     Kernels,
+    KernelShapes,
+    MemoryEvents,
     Memsets,
     NcclPayloads,
+    NetworkSamples,
     NvtxDetails,
     NvtxRanges,
     OsCalls,
@@ -51,6 +64,14 @@ class Records:
     nvtx_range_details: NvtxDetails | None = None
     nvtx_points: NvtxPoints | None = None
     nccl_payloads: NcclPayloads | None = None
+    kernel_shapes: KernelShapes | None = None
+    memory_events: MemoryEvents | None = None
+    gpu_page_faults: GpuPageFaults | None = None
+    host_page_faults: HostPageFaults | None = None
+    counter_samples: CounterSamples | None = None
+    network_samples: NetworkSamples | None = None
+    cpu_samples: CpuSamples | None = None
+    gpu_switches: GpuSwitches | None = None
 
     def name_ids(self) -> Int64Array:
         """The ids that name a record, each once, in ascending order."""
@@ -61,6 +82,7 @@ class Records:
             self.os_calls,
             self.nvtx_ranges,
             self.nvtx_points,
+            self.cpu_samples,
         )
         ids = [table.name_id for table in named if table is not None]
         details = (self.nvtx_range_details, self.nvtx_points)
@@ -82,29 +104,53 @@ class Records:
         return replace(self, **{name: _moved(table, shift_ns) for name, table in kinds.items() if table is not None})
 
 
-def read_records(export: OpenExport, *, with_host: bool) -> Records:
-    """The records, their times as they are stored; those of the host only ``with_host``."""
+def read_records(export: OpenExport, *, with_host: bool, details: Collection[Detail]) -> Records:
+    """The records, their times as they are stored; those of the host only ``with_host``, others by ``details``."""
+    kernels, shapes = read_kernels(export, with_shapes=Detail.KERNEL_SHAPES in details)
     work = Records(
-        kernels=_read(export, tables.KERNELS),
-        copies=_read(export, tables.COPIES),
-        memsets=_read(export, tables.MEMSETS),
-        graph_launches=_read(export, tables.GRAPH_LAUNCHES),
+        kernels=kernels,
+        copies=read_table(export, tables.COPIES),
+        memsets=read_table(export, tables.MEMSETS),
+        graph_launches=read_table(export, tables.GRAPH_LAUNCHES),
+        kernel_shapes=shapes,
     )
-    if not with_host:
-        return work
-    ranges = _read(export, tables.NVTX_RANGES)
+    return _with_details(export, _with_host(export, work) if with_host else work, details)
+
+
+def _with_host(export: OpenExport, work: Records) -> Records:
+    ranges = read_table(export, tables.NVTX_RANGES)
     return replace(
         work,
-        runtime_calls=_read(export, tables.RUNTIME_CALLS),
-        synchronizations=_read(export, tables.SYNCHRONIZATIONS),
-        profiler_overheads=_joined(_read(export, tables.PROFILER_OVERHEADS), _read(export, tables.CUDA_OVERHEADS)),
-        os_calls=_read(export, tables.OS_CALLS),
-        scheduling_events=_read(export, tables.SCHEDULING_EVENTS),
+        runtime_calls=read_table(export, tables.RUNTIME_CALLS),
+        synchronizations=read_table(export, tables.SYNCHRONIZATIONS),
+        profiler_overheads=_joined(
+            read_table(export, tables.PROFILER_OVERHEADS), read_table(export, tables.CUDA_OVERHEADS)
+        ),
+        os_calls=read_table(export, tables.OS_CALLS),
+        scheduling_events=read_table(export, tables.SCHEDULING_EVENTS),
         nvtx_ranges=bare(ranges, NvtxRanges),
         nvtx_range_details=details_of(ranges),
-        nvtx_points=_read(export, tables.NVTX_POINTS),
+        nvtx_points=read_table(export, tables.NVTX_POINTS),
         nccl_payloads=read_nccl_payloads(export),
     )
+
+
+def _with_details(export: OpenExport, records: Records, details: Collection[Detail]) -> Records:
+    if Detail.MEMORY in details:
+        records = replace(
+            records,
+            memory_events=read_table(export, tables.MEMORY_EVENTS),
+            gpu_page_faults=read_table(export, tables.GPU_PAGE_FAULTS),
+            host_page_faults=read_table(export, tables.HOST_PAGE_FAULTS),
+        )
+    if Detail.COUNTERS in details:
+        network = read_table(export, tables.NETWORK_SAMPLES)
+        records = replace(records, counter_samples=read_counters(export), network_samples=network)
+    if Detail.CPU_SAMPLES in details:
+        records = replace(records, cpu_samples=read_cpu_samples(export))
+    if Detail.GPU_SWITCHES in details:
+        records = replace(records, gpu_switches=read_table(export, tables.GPU_SWITCHES))
+    return records
 
 
 def unshifted(times_ns: Int64Array, shift_ns: int) -> Int64Array:
@@ -117,16 +163,6 @@ def unshifted(times_ns: Int64Array, shift_ns: int) -> Int64Array:
     earliest, latest = max(ABSENT + 1, ABSENT + 1 + shift_ns), min(_LATEST, _LATEST + shift_ns)
     moved = np.clip(times_ns, earliest, latest) - shift_ns
     return np.where(times_ns == ABSENT, ABSENT, moved)
-
-
-def _read(export: OpenExport, kind: RecordTable[AnyTable]) -> AnyTable | None:
-    table = export.table(kind.names)
-    if table is None:
-        return None
-    read = export.source.read_columns(table, kind.columns, kind.scope)
-    # two kinds may lie in one table, and both miss the rows that could be either
-    export.unreadable_records[table.name] = max(export.unreadable_records[table.name], read.unreadable_count)
-    return None if read.arrays is None else kind.record(**read.arrays)
 
 
 def bare(table: Table | None, kind: type[AnyTable]) -> AnyTable | None:

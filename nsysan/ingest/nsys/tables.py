@@ -15,10 +15,15 @@ from nsysan.model.host_events import STACKED, NvtxEvent
 from nsysan.model.tables import (
     AnyTable,
     Copies,
+    GpuPageFaults,
+    GpuSwitches,
     GraphLaunches,
+    HostPageFaults,
     Int64Array,
     Kernels,
+    MemoryEvents,
     Memsets,
+    NetworkSamples,
     NvtxMarks,
     NvtxRanges,
     OsCalls,
@@ -26,6 +31,7 @@ from nsysan.model.tables import (
     RuntimeCalls,
     SchedulingEvents,
     Synchronizations,
+    Table,
 )
 
 STRINGS = "StringIds"
@@ -42,6 +48,13 @@ MPI_RANKS = "MPI_RANKS"
 MPI_COMMUNICATORS = "MPI_COMMUNICATORS"
 SEEN_GPUS = "TARGET_INFO_CUDA_GPU"
 """The GPUs that each process saw; nsys 2020 wrote this, and neither of the two before."""
+COUNTER_NAMES = "TARGET_INFO_GPU_METRICS"
+GENERIC_EVENTS = "GENERIC_EVENTS"
+"""Events as JSON; before 2023 the counters of GPUs are nowhere else."""
+NETWORK_METRICS = "TARGET_INFO_NETWORK_METRICS"
+ADAPTERS = "TARGET_INFO_NIC_INFO"
+ADAPTER_IDS = "NIC_ID_MAP"
+PROCESSES = "PROCESSES"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +93,33 @@ class NvtxPoints(NvtxMarks):
         return self.take(self.event_type == event)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredSamples(Table):
+    """Samples of counters as nsys stores them; the lowest byte of ``type_id`` is the GPU's id."""
+
+    start_ns: Int64Array
+    type_id: Int64Array
+    metric_id: Int64Array
+    value: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ThreadSamples(Table):
+    """Moments at which threads were found on a core; ``sample_id`` leads to the stack."""
+
+    start_ns: Int64Array
+    global_tid: Int64Array
+    sample_id: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StackTops(Table):
+    """The function at the top of the stack of each sample."""
+
+    sample_id: Int64Array
+    name_id: Int64Array
+
+
 def _required(name: str, source: str) -> Column:
     return Column(name, (source,), Need.REQUIRED)
 
@@ -103,6 +143,13 @@ KERNELS = RecordTable(
     ("CUPTI_ACTIVITY_KIND_KERNEL",),
     (*_ACTIVITY, _optional("name_id", "demangledName", "shortName", "mangledName")),
 )
+KERNEL_SHAPE = (
+    _optional("register_count", "registersPerThread"),
+    *(_optional(f"block_{axis.lower()}", f"block{axis}") for axis in "XYZ"),
+    _optional("static_shared_bytes", "staticSharedMemory"),
+    _optional("dynamic_shared_bytes", "dynamicSharedMemory"),
+)
+"""More columns of kernels, read with them where they are asked for."""
 COPIES = RecordTable(
     Copies,
     ("CUPTI_ACTIVITY_KIND_MEMCPY",),
@@ -185,6 +232,83 @@ NVTX_POINTS = RecordTable(
 DOMAIN_NAMES = Scope("eventType", (NvtxEvent.DOMAIN_CREATE,))
 """The NVTX records that name a domain."""
 
+MEMORY_EVENTS = RecordTable(
+    MemoryEvents,
+    ("CUDA_GPU_MEMORY_USAGE_EVENTS",),
+    (
+        _required("start_ns", "start"),
+        _required("global_pid", "globalPid"),
+        _required("device_id", "deviceId"),
+        _required("address", "address"),
+        _required("size_bytes", "bytes"),
+        _optional("memory_kind", "memKind"),
+        _required("operation", "memoryOperationType"),
+    ),
+)
+GPU_PAGE_FAULTS = RecordTable(
+    GpuPageFaults,
+    ("CUDA_UM_GPU_PAGE_FAULT_EVENTS",),
+    (
+        *_TIMES,
+        _required("global_pid", "globalPid"),
+        _required("device_id", "deviceId"),
+        _required("fault_count", "numberOfPageFaults"),
+    ),
+)
+HOST_PAGE_FAULTS = RecordTable(
+    HostPageFaults,
+    ("CUDA_UM_CPU_PAGE_FAULT_EVENTS",),
+    (_required("start_ns", "start"), _required("global_pid", "globalPid")),
+)
+COUNTER_SAMPLES = RecordTable(
+    StoredSamples,
+    ("GPU_METRICS",),
+    (
+        _required("start_ns", "timestamp"),
+        _required("type_id", "typeId"),
+        _required("metric_id", "metricId"),
+        _required("value", "value"),
+    ),
+)
+NETWORK_SAMPLES = RecordTable(
+    NetworkSamples,
+    ("NET_NIC_METRIC",),
+    (
+        *_TIMES,
+        _required("adapter_id", "globalId"),
+        _optional("port_id", "portId"),
+        _required("list_id", "metricsListId"),
+        _required("metric_id", "metricsIdx"),
+        _required("value", "value"),
+    ),
+)
+_RUNNING = 1
+THREAD_SAMPLES = RecordTable(
+    ThreadSamples,
+    ("COMPOSITE_EVENTS",),
+    (_required("start_ns", "start"), _required("global_tid", "globalTid"), _required("sample_id", "id")),
+    # the others are stacks that go with an event: they say nothing of how long a thread runs
+    Scope("threadState", (_RUNNING,)),
+)
+STACK_TOPS = RecordTable(
+    StackTops,
+    ("SAMPLING_CALLCHAINS",),
+    (_required("sample_id", "id"), _required("name_id", "symbol")),
+    Scope("stackDepth", (0,)),
+)
+GPU_SWITCHES = RecordTable(
+    GpuSwitches,
+    ("GPU_CONTEXT_SWITCH_EVENTS", "FECS_EVENTS"),
+    (
+        _required("start_ns", "timestamp"),
+        _required("gpu_id", "gpuId"),
+        _required("context_id", "contextId"),
+        _optional("global_pid", "globalPid"),
+        _required("tag", "tag"),
+        _optional("sequence", "seqNo"),
+    ),
+)
+
 _RECORDS = (
     KERNELS,
     COPIES,
@@ -197,6 +321,14 @@ _RECORDS = (
     OS_CALLS,
     SCHEDULING_EVENTS,
     NVTX_RANGES,
+    MEMORY_EVENTS,
+    GPU_PAGE_FAULTS,
+    HOST_PAGE_FAULTS,
+    COUNTER_SAMPLES,
+    NETWORK_SAMPLES,
+    THREAD_SAMPLES,
+    STACK_TOPS,
+    GPU_SWITCHES,
 )
 WORK: Mapping[str, RecordTable[Any]] = {
     "kernels": KERNELS,
@@ -219,5 +351,11 @@ TABLE_NAMES = (
     PAYLOAD_ENTRIES,
     MPI_RANKS,
     MPI_COMMUNICATORS,
+    COUNTER_NAMES,
+    GENERIC_EVENTS,
+    NETWORK_METRICS,
+    ADAPTERS,
+    ADAPTER_IDS,
+    PROCESSES,
 )
 """Every table nsysan reads; ``nsys export --tables`` matches whole names and adds nothing that they depend on."""

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 
 from nsysan.ingest.fingerprint import fingerprint_of
 from nsysan.ingest.nsys.identity import read_identity
-from nsysan.ingest.nsys.machine import read_cuda_devices, read_gpus
+from nsysan.ingest.nsys.machine import read_cuda_devices, read_gpus, read_sm_limits
 from nsysan.ingest.nsys.names import Names
+from nsysan.ingest.nsys.network import read_network_adapters, read_network_metrics
 from nsysan.ingest.nsys.open_export import open_export
+from nsysan.ingest.nsys.processes import runs_mps
 from nsysan.ingest.nsys.ranks import read_ranks
 from nsysan.ingest.nsys.records import Records, bare, details_of, read_records
 from nsysan.ingest.nsys.session import Session, read_session
@@ -28,7 +30,7 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
     """
     export = open_export(source, candidate.shown_name)
     session = read_session(export)
-    records = _from_session_start(read_records(export, with_host=options.with_host), session)
+    records = _from_session_start(read_records(export, with_host=options.with_host, details=options.details), session)
     names = Names(export, records.name_ids())
     points = names.renamed(records.nvtx_points)
     marks = None if points is None else points.of_type(NvtxEvent.MARK)
@@ -60,6 +62,18 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
         nvtx_range_details=names.renamed(records.nvtx_range_details),
         nvtx_marks=bare(marks, NvtxMarks),
         nvtx_mark_details=details_of(marks),
+        kernel_shapes=records.kernel_shapes,
+        memory_events=records.memory_events,
+        gpu_page_faults=records.gpu_page_faults,
+        host_page_faults=records.host_page_faults,
+        counter_samples=records.counter_samples,
+        network_samples=records.network_samples,
+        cpu_samples=names.renamed(records.cpu_samples),
+        gpu_switches=records.gpu_switches,
+        sm_limits=read_sm_limits(export),
+        network_metrics=read_network_metrics(export),
+        network_adapters=read_network_adapters(export),
+        runs_mps=runs_mps(export),
         nvtx_categories=_category_names(points, names.strings),
         nvtx_domains=_domain_names(points, names.strings),
         nccl_payloads=records.nccl_payloads,

@@ -11,7 +11,7 @@ from nsysan.ingest.torch.collectives import EVENT_NAME, collective_parameters
 from nsysan.ingest.torch.copies import copy_kinds
 from nsysan.ingest.torch.names import Names, Threads
 from nsysan.ingest.torch.rows import Rows
-from nsysan.ingest.torch.times import start_and_end_ns
+from nsysan.ingest.torch.times import moment_ns, start_and_end_ns
 from nsysan.model.host_events import NvtxEvent
 from nsysan.model.tables import ABSENT
 
@@ -31,8 +31,13 @@ _OLDER_NAMES = {
 """What the first releases of the profiler called the same categories."""
 WORK = {"kernels": "kernel", "copies": "gpu_memcpy", "memsets": "gpu_memset"}
 """The categories of GPU work, by the fields of a Trace that hold it."""
-MEMORY_EVENTS, PYTHON_FRAMES = "cpu_instant_event", "python_function"
-"""Kinds of events that are not read, but answer questions: allocations, and the stacks of Python."""
+PYTHON_FRAMES = "python_function"
+"""Events that are not read, but answer a question: the stacks of Python."""
+_INSTANT = "cpu_instant_event"
+_MEMORY = "[memory]"
+"""What PyTorch calls the moments at which its allocator handed out memory or took it back."""
+_CUDA = 1
+"""The number of CUDA among the kinds of devices."""
 THREAD_COLUMN = 2
 """Where the rows of calls and of ranges have their global thread id."""
 _DEEPEST_SHAPE = 3
@@ -43,7 +48,7 @@ class Events:
     """Rows per kind of event, times in ns as the trace counts them; GPU rows lack the process, which is the trace's.
 
     ``unreadable`` counts, by category, events of these kinds that lack what they are nothing without. ``other_kinds``
-    are those of MEMORY_EVENTS and PYTHON_FRAMES that were met; ``labelled_pids`` the processes called the host's.
+    holds PYTHON_FRAMES where some were met; ``labelled_pids`` the processes called the host's.
     """
 
     def __init__(self) -> None:
@@ -51,6 +56,7 @@ class Events:
         self.kernels, self.copies, self.memsets = Rows(7), Rows(12), Rows(7)
         self.calls, self.ranges, self.collectives = Rows(6), Rows(7), Rows(11)
         self.marks = Rows(2)
+        self.allocator_states = Rows(4)
         self.unreadable: Counter[str] = Counter()
         self.other_kinds: set[str] = set()
         self.labelled_pids: set[int] = set()
@@ -64,6 +70,7 @@ class Events:
             "cpu_op": self._add_operator,
             "user_annotation": self._add_annotation,
             "Trace": self._add_mark,
+            _INSTANT: self._add_allocator_state,
         }
 
     def add(self, event: object) -> None:
@@ -78,10 +85,10 @@ class Events:
         category = _OLDER_NAMES.get(category, category)
         adder = self._adders.get(category)
         if adder is None:
-            self.other_kinds |= {category} & {MEMORY_EVENTS, PYTHON_FRAMES}
+            self.other_kinds |= {category} & {PYTHON_FRAMES}
             return
         try:
-            adder(event, *start_and_end_ns(event))
+            adder(event, *(moment_ns(event) if category == _INSTANT else start_and_end_ns(event)))
         except (ValueError, struct.error):
             self.unreadable[category] += 1
 
@@ -131,6 +138,18 @@ class Events:
     def _add_mark(self, _event: Event, start_ns: int, end_ns: int) -> None:
         """The span of the profiler itself: its session began and ended so."""
         self.marks.append(start_ns, end_ns)
+
+    def _add_allocator_state(self, event: Event, start_ns: int, _end_ns: int) -> None:
+        """What the allocator of a GPU had in use and reserved; releases of PyTorch before 1.12 do not say."""
+        arguments = _arguments(event)
+        totals = _optional(arguments, "Total Allocated"), _optional(arguments, "Total Reserved")
+        device_id = _optional(arguments, "Device Id")
+        if (
+            event.get("name") == _MEMORY
+            and arguments.get("Device Type") == _CUDA
+            and ABSENT not in (*totals, device_id)
+        ):
+            self.allocator_states.append(start_ns, device_id, *totals)
 
     def _add_label(self, event: Event) -> None:
         """The process whose label says that it is the host's: where only the GPU is traced, nothing else names it."""

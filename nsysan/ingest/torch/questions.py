@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.ingest.nsys.questions import QUESTIONS
-from nsysan.ingest.torch.events import MEMORY_EVENTS, PYTHON_FRAMES
+from nsysan.ingest.torch.events import PYTHON_FRAMES
 from nsysan.ingest.trace_survey import holds_timed_work
 from nsysan.model.contents import OpenQuestion
 from nsysan.model.profilers import BOTH_ACTIVITIES
@@ -72,7 +72,7 @@ TORCH_QUESTIONS = (
         "cpu_samples", lambda recorded: PYTHON_FRAMES in recorded.other_kinds, "Python frames", "with_stack=True"
     ),
     TorchQuestion(
-        "memory", lambda recorded: MEMORY_EVENTS in recorded.other_kinds, "memory events", "profile_memory=True"
+        "memory", lambda recorded: recorded.holds("allocator_states"), "memory events", "profile_memory=True"
     ),
     TorchQuestion(
         "nccl_bytes",

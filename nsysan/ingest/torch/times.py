@@ -36,6 +36,12 @@ def start_and_end_ns(event: Mapping[str, object]) -> tuple[int, int]:
     return start_ns, _in_range(start_ns + nanoseconds(event.get("dur")))
 
 
+def moment_ns(event: Mapping[str, object]) -> tuple[int, int]:
+    """When an event without length begins and ends. Raises ValueError where it does not say."""
+    time_ns = nanoseconds(event.get("ts"))
+    return time_ns, time_ns
+
+
 def _in_range(time_ns: int) -> int:
     if not -LATEST_NS < time_ns < LATEST_NS:
         raise ValueError("a time is out of range")

@@ -21,6 +21,7 @@ from nsysan.model.errors import InputError
 from nsysan.model.profilers import Profiler
 from nsysan.model.tables import (
     ABSENT,
+    AllocatorStates,
     CollectiveCalls,
     Copies,
     Int64Array,
@@ -92,6 +93,7 @@ def read_torch_trace(candidate: Candidate, reader: str, options: ReadOptions) ->
         unreadable_records=dict(events.unreadable),
         runtime_calls=_table(RuntimeCalls, events.calls.columns(), session),
         collective_calls=_table(CollectiveCalls, events.collectives.columns(), session),
+        allocator_states=_allocator_states(events, session),
         rank=header.rank,
         rank_source=None if header.rank is None else RankSource.PROFILER,
         world_size=header.world_size,
@@ -162,6 +164,13 @@ def _table(record: type[AnyTimed], columns: list[Int64Array], session: _Session)
         return None
     table = record(*columns)
     return replace(table, start_ns=_since(table.start_ns, session), end_ns=_since(table.end_ns, session))
+
+
+def _allocator_states(events: Events, session: _Session) -> AllocatorStates | None:
+    start_ns, *rest = events.allocator_states.columns()
+    if not len(start_ns):
+        return None
+    return AllocatorStates(_since(start_ns, session), np.full(len(start_ns), session.global_pid), *rest)
 
 
 def _since(times_ns: Int64Array, session: _Session) -> Int64Array:

@@ -6,9 +6,13 @@ import textwrap
 from collections.abc import Sequence
 
 from nsysan.analysis.collectives import Collectives
+from nsysan.analysis.counters import Counters
 from nsysan.analysis.gpu_time import GpuTime, GpuTimes
+from nsysan.analysis.host import HostView
 from nsysan.analysis.idle_gaps import Gap, IdleGaps
 from nsysan.analysis.kernel_summary import KernelRow, KernelSummary
+from nsysan.analysis.memory import Memory
+from nsysan.analysis.recomputation import Recomputation
 from nsysan.analysis.steps import Steps
 from nsysan.model.idle import Cause
 from nsysan.model.partition import Part
@@ -24,6 +28,9 @@ from nsysan.report.prose import NO_BREAK_SPACE, ended, fraction_or, paired, plai
 from nsysan.report.renderers import Renderer
 from nsysan.report.section import question_of
 from nsysan.report.sections.collectives import collectives_heading, stragglers_of
+from nsysan.report.sections.counters import counters_sentence
+from nsysan.report.sections.host import foreign_sentences
+from nsysan.report.sections.memory import memory_sentence, recomputation_sentences, step_sentences
 from nsysan.report.steady_waits import state_wait
 from nsysan.report.verdict import facts_of, state_verdict, subject_of
 from nsysan.report.viewer import viewer_of
@@ -56,6 +63,7 @@ def render_text(run: Run) -> str:
         _gap_lines(run),
         _step_lines(run),
         _collective_lines(run),
+        _inside_lines(run),
         [
             *_finding_lines(run),
             *_note_lines(run),
@@ -155,6 +163,24 @@ def _collective_lines(run: Run) -> list[str]:
         return []
     sentences = (collectives_heading(found), straggler_sentence(found, stragglers_of(run)))
     return [line for sentence in sentences if sentence for line in _wrapped(ended(sentence))]
+
+
+def _inside_lines(run: Run) -> list[str]:
+    """What stands out in memory, counters and host, a line each; nothing of what was not recorded."""
+    memory, again = run.results.get(Memory), run.results.get(Recomputation)
+    counters, host = run.results.get(Counters), run.results.get(HostView)
+    sentences: list[str] = []
+    if isinstance(memory, Memory) and memory.memory.gpus:
+        sentences.append(memory_sentence(memory.memory))
+    if isinstance(memory, Memory):
+        sentences += step_sentences(memory.memory)
+    if isinstance(again, Recomputation) and any(device.recomputed_count for device in again.recomputation):
+        sentences += recomputation_sentences(again)
+    if isinstance(counters, Counters):
+        sentences.append(counters_sentence(counters))
+    if isinstance(host, HostView):
+        sentences += foreign_sentences(host.host)
+    return [line for sentence in sentences for line in _wrapped(ended(sentence))]
 
 
 def _gap_lines(run: Run) -> list[str]:

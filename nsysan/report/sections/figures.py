@@ -10,7 +10,7 @@ from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_bytes, format_duration, format_fraction
 from nsysan.report.elements import Term
-from nsysan.report.prose import capitalized, ended
+from nsysan.report.prose import capitalized, ended, spelled
 from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
 from nsysan.report.steps import mean_step_ns
 from nsysan.report.terms import TERMS
@@ -74,7 +74,7 @@ def _build(run: Run) -> FiguresView | Unanswered:
     baseline = run.results.get(Baseline)
     if isinstance(baseline, Skipped):
         return unanswered(baseline, "what the six baseline figures are")
-    figures = tuple(_beside_step(_figure(kind, baseline), run) for kind in _KINDS)
+    figures = tuple(_counted_by(_beside_step(_figure(kind, baseline), run), baseline) for kind in _KINDS)
     known_count = sum(figure.known for figure in figures)
     return FiguresView(figures, heading=f"{counted(known_count, 'baseline figure')} of {len(figures)} known")
 
@@ -86,6 +86,14 @@ def _figure(kind: _Kind, baseline: Baseline) -> Figure:
         return Figure(kind.term, "not known", None, ended(capitalized(why)), "no source")
     number, _, unit = kind.format(value).partition(" ")
     return Figure(kind.term, number, unit, kind.remark, kind.source)
+
+
+def _counted_by(figure: Figure, baseline: Baseline) -> Figure:
+    """The figure; peak memory with who counted it."""
+    kind = baseline.baseline.peak_memory_kind
+    if figure.term is not TERMS["peak_memory"] or kind is None:
+        return figure
+    return replace(figure, remark=f"{figure.remark}, {spelled(kind.value)}")
 
 
 def _beside_step(figure: Figure, run: Run) -> Figure:

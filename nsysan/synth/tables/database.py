@@ -48,14 +48,15 @@ def _fill(connection: sqlite3.Connection, release: Release, tables: Mapping[str,
         _insert(connection, table, {"id": "?", "name": "?", "label": "?"}, enumeration_rows)
 
 
-def _create(connection: sqlite3.Connection, table: str, columns: Iterable[Column]) -> None:
-    connection.execute(f'CREATE TABLE "{table}" ({", ".join(map(_definition, columns))})')
+def _create(connection: sqlite3.Connection, table: str, columns: Sequence[Column]) -> None:
+    key = [f'"{column.name}"' for column in columns if column.primary_key]
+    primary_key = [f"PRIMARY KEY ({', '.join(key)})"] if key else []
+    connection.execute(f'CREATE TABLE "{table}" ({", ".join([*map(_definition, columns), *primary_key])})')
 
 
 def _definition(column: Column) -> str:
     not_null = " NOT NULL" if column.required else ""
-    primary_key = " PRIMARY KEY" if column.primary_key else ""
-    return f'"{column.name}" {column.type}{not_null}{primary_key}'
+    return f'"{column.name}" {column.type}{not_null}'
 
 
 def _placeholders(table: str, release: Release) -> dict[str, str]:

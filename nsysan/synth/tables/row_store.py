@@ -21,9 +21,11 @@ _TIMED = (
     schema.PROFILER_OVERHEAD,
     schema.SYNCHRONIZATION,
     schema.OS_RUNTIME,
+    schema.GPU_PAGE_FAULTS,
+    schema.NETWORK_SAMPLES,
 )
 """Tables whose rows begin with a start and an end."""
-_MOMENTS = (schema.SCHEDULING, schema.MEMORY_USAGE, schema.GPU_METRICS)
+_MOMENTS = (schema.SCHEDULING, schema.MEMORY_USAGE, schema.GPU_METRICS, schema.HOST_PAGE_FAULTS)
 """Tables whose rows begin with a time."""
 _PID_SHIFT = 24
 _NULL_STREAM = 7

@@ -28,6 +28,15 @@ MPI_RANKS = "MPI_RANKS"
 GPU_METRICS = "GPU_METRICS"
 GPU_METRIC_NAMES = "TARGET_INFO_GPU_METRICS"
 GENERIC_EVENTS = "GENERIC_EVENTS"
+GPU_PAGE_FAULTS = "CUDA_UM_GPU_PAGE_FAULT_EVENTS"
+HOST_PAGE_FAULTS = "CUDA_UM_CPU_PAGE_FAULT_EVENTS"
+CPU_SAMPLES = "COMPOSITE_EVENTS"
+CPU_STACKS = "SAMPLING_CALLCHAINS"
+GPU_SWITCHES = "GPU_CONTEXT_SWITCH_EVENTS"
+ADAPTERS = "TARGET_INFO_NIC_INFO"
+ADAPTER_IDS = "NIC_ID_MAP"
+NETWORK_METRICS = "TARGET_INFO_NETWORK_METRICS"
+NETWORK_SAMPLES = "NET_NIC_METRIC"
 GPU = "TARGET_INFO_GPU"
 CUDA_DEVICE = "TARGET_INFO_CUDA_DEVICE"
 CUDA_CONTEXT = "TARGET_INFO_CUDA_CONTEXT_INFO"
@@ -76,6 +85,16 @@ _TABLES = {
     GPU_METRICS: "+rawTimestamp! -timestamp +timestamp! typeId! metricId! value!",
     GPU_METRIC_NAMES: "typeId! sourceId! typeName:TEXT! metricId! metricName:TEXT!",
     GENERIC_EVENTS: "rawTimestamp! timestamp typeId! data:TEXT!",
+    GPU_PAGE_FAULTS: "start! end! globalPid! deviceId! address! numberOfPageFaults! faultAccessType!",
+    HOST_PAGE_FAULTS: "start! globalPid! address! originalFaultPc CpuInstruction! module! unresolvedFaultPc",
+    CPU_SAMPLES: "id!# start! cpu threadState globalTid cpuCycles!",
+    CPU_STACKS: """id!# symbol! module! kernelMode thumbCode unresolved specialEntry originalIP unwindMethod
+        stackDepth!#""",
+    GPU_SWITCHES: "tag! vmId! seqNo! contextId! timestamp! globalPid gpuId",
+    ADAPTERS: "GUID! stateName:TEXT! nicId! name:TEXT! deviceId! vendorId! linkLayer!",
+    ADAPTER_IDS: "nicId! globalId!",
+    NETWORK_METRICS: "metricsListId! metricsIdx! name:TEXT! description:TEXT! unit:TEXT!",
+    NETWORK_SAMPLES: "start! end! globalId! +portId! metricsListId! metricsIdx! value!",
     PAYLOAD_SCHEMAS: "domainId schemaId name:TEXT type flags numEntries payloadSize alignTo",
     PAYLOAD_ENTRIES: """domainId! schemaId! idx! flags type name:TEXT description:TEXT arrayOrUnionDetail offset""",
     PAYLOAD_ENUMS: "domainId schemaId name:TEXT numEntries size",

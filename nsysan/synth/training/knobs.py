@@ -39,6 +39,8 @@ class Knobs:
     """Time to load the code of each kernel before its first launch; 0: all of it was loaded before."""
     captures_layers: bool = False
     """Whether forward and backward of each layer are launched as a CUDA graph each, recorded as a whole."""
+    recomputes: bool = False
+    """Whether activations are not kept: each layer's backward runs its forward again first."""
     microbatch_count: int = 1
     """Into how many parts a pipeline cuts the tokens of a step."""
     stages_wait: bool = True

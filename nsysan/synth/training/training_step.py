@@ -7,6 +7,7 @@ over the ranks on a second stream while the backward goes on, and updates the we
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from nsysan.model.copies import CopyKind, MemoryKind
 from nsysan.model.kernels import Collective
@@ -112,7 +113,8 @@ class TrainingStep:
     def backward(self) -> Iterator[Action]:
         """The layers from the last to the first, each followed by the reduction of its gradients."""
         for index in reversed(range(self.knobs.layer_count)):
-            yield from self._captured(self.backward_layer(index))
+            recomputed = self.forward_layer(index) if self.knobs.recomputes else ()
+            yield from self._captured(chain(recomputed, self.backward_layer(index)))
             yield from self._log()
             yield from self.reduce_gradients(index)
 

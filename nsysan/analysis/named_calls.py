@@ -1,0 +1,124 @@
+"""Calls of the host by name: how often, how long, and how much of it on threads that launch work."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.attribution.job import Job
+from nsysan.model.distinct import coded, first_rows
+from nsysan.model.tables import BoolArray, Int64Array, OsCalls, RuntimeCalls
+from nsysan.model.text import display_text
+from nsysan.model.trace import Trace
+
+MOST_NAMES = 60
+_VERSION = re.compile(r"_v\d+$")
+
+Window = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class CallsOfName:
+    """The calls of one function that lasted in a window of their report; times are cut to it.
+
+    ``on_launching_ns`` passed on threads that launch work, the only ones for which a GPU waits. Calls inside others
+    count in both.
+    """
+
+    name: str
+    count: int
+    total_ns: int
+    on_launching_ns: int
+    median_ns: float
+    longest_ns: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Calls:
+    """Calls with the place of their name among those met, cut to the window."""
+
+    name: Int64Array
+    inside_ns: Int64Array
+    whole_ns: Int64Array
+    launching: BoolArray
+
+
+def report_windows(job: Job) -> dict[int, Window]:
+    """From the begin of the first window to the end of the last, of each report whose devices did any work."""
+    windows: dict[int, Window] = {}
+    for device in job.devices:
+        begin, end = int(device.occupancy.bounds_ns[0]), int(device.occupancy.bounds_ns[-1])
+        earlier = windows.get(device.report, (begin, end))
+        windows[device.report] = min(earlier[0], begin), max(earlier[1], end)
+    return windows
+
+
+def launching_threads(job: Job, report: int) -> Int64Array:
+    """The threads that launched work, as global tids."""
+    host = job.idle.threads[report].host
+    threads: Int64Array = np.unique(host.calls.global_tid[host.launching])
+    return threads
+
+
+def cuda_calls(job: Job) -> tuple[CallsOfName, ...]:
+    """CUDA calls by function, without the version in its name; most time first."""
+    return _by_name(job, {report: job.idle.threads[report].host.calls for report in report_windows(job)})
+
+
+def os_calls(job: Job) -> tuple[CallsOfName, ...]:
+    """Calls of the operating system by function, as far as nsys found them long enough; most time first."""
+    return _by_name(job, {report: job.idle.threads[report].os_calls for report in report_windows(job)})
+
+
+def _by_name(job: Job, tables: dict[int, RuntimeCalls] | dict[int, OsCalls]) -> tuple[CallsOfName, ...]:
+    names: dict[str, int] = {}
+    windows = report_windows(job)
+    found = [
+        _of_report(job.traces[report], table, windows[report], launching_threads(job, report), names)
+        for report, table in tables.items()
+        if len(table)
+    ]
+    if not found:
+        return ()
+    rows = sorted(_rows(found, list(names)), key=lambda row: (-row.on_launching_ns, -row.total_ns, row.name))
+    return tuple(rows[:MOST_NAMES])
+
+
+def _of_report(
+    trace: Trace, table: RuntimeCalls | OsCalls, window: Window, threads: Int64Array, names: dict[str, int]
+) -> _Calls:
+    inside_ns = np.minimum(table.end_ns, window[1]) - np.maximum(table.start_ns, window[0])
+    ids, id_of = coded(table.name_id)
+    plain = [_VERSION.sub("", display_text(trace.text(name_id))) for name_id in ids.tolist()]
+    places = np.array([names.setdefault(name, len(names)) for name in plain], np.int64)
+    kept = np.flatnonzero(inside_ns >= 0)
+    return _Calls(
+        name=places[id_of[kept]],
+        inside_ns=inside_ns[kept],
+        whole_ns=(table.end_ns - table.start_ns)[kept],
+        launching=np.isin(table.global_tid[kept], threads),
+    )
+
+
+def _rows(found: Sequence[_Calls], names: Sequence[str]) -> Iterator[CallsOfName]:
+    name = np.concatenate([calls.name for calls in found])
+    inside_ns = np.concatenate([calls.inside_ns for calls in found])
+    whole_ns = np.concatenate([calls.whole_ns for calls in found])
+    launching = np.concatenate([calls.launching for calls in found])
+    # by name, then by length: the middle and the last of a name are its median and its longest
+    order = np.lexsort((whole_ns, name))
+    places, counts = np.unique(name[order], return_counts=True)
+    begins = first_rows(np.searchsorted(places, name[order]))
+    for place, begin, count in zip(places.tolist(), begins.tolist(), counts.tolist(), strict=True):
+        rows = order[begin : begin + count]
+        yield CallsOfName(
+            name=names[place],
+            count=count,
+            total_ns=int(inside_ns[rows].sum()),
+            on_launching_ns=int(inside_ns[rows][launching[rows]].sum()),
+            median_ns=float(np.median(whole_ns[rows])),
+            longest_ns=int(whole_ns[rows[-1]]),
+        )

@@ -1,0 +1,172 @@
+"""Activations that the backward pass computes again instead of keeping them: how much of the steps that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar
+
+import numpy as np
+
+from nsysan.analysis.gpu_time import no_gpu_work
+from nsysan.analysis.registry import Analysis
+from nsysan.attribution.backward import Backward, BackwardSource, backward_of
+from nsysan.attribution.host import Host
+from nsysan.attribution.job import Device, Job
+from nsysan.attribution.launch import NO_CALL
+from nsysan.attribution.repeated_kernels import named_forward, repeated
+from nsysan.attribution.steps.steady import steady_steps
+from nsysan.model.distinct import coded
+from nsysan.model.partition import Activity
+from nsysan.model.profilers import Recapture
+from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.tables import BoolArray, IdArray, Int64Array, Kernels
+from nsysan.model.text import display_text, text_hash
+from nsysan.timeline.intervals import Intervals
+
+MOST_KERNELS = 20
+_NAME_BACKWARD = Recapture(
+    nsys="Put the backward pass of each step in an NVTX range named backward.",
+    torch="Put the backward pass of each step in torch.profiler.record_function('backward').",
+)
+
+
+class Confidence(str, Enum):
+    """How sure it is: ``HIGH`` where kernels that say they are of a forward ran in the backward, else ``MEDIUM``."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+
+
+@dataclass(frozen=True, slots=True)
+class RecomputedKernel:
+    """A kernel that was run again, in the steady steps of all devices."""
+
+    name: str
+    name_hash: str
+    count: int
+    total_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecomputationOfDevice:
+    """The steady steps of a device. Times are volumes of work: lengths of compute kernels launched in these steps.
+
+    ``told_by`` is what tells the backward pass. ``recomputed_ns`` of its ``backward_ns`` repeat the forward;
+    ``recomputed_frac`` is their share in all compute kernels of the steps, ``compute_ns``. ``confidence`` is null where
+    nothing is repeated.
+    """
+
+    device: str
+    told_by: BackwardSource
+    confidence: Confidence | None
+    step_count: int
+    recomputed_count: int
+    recomputed_ns: int
+    backward_ns: int
+    compute_ns: int
+    recomputed_frac: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recomputation:
+    """The devices whose backward pass is known, and the kernels that most time is spent on again."""
+
+    id: ClassVar[str] = "recomputation"
+
+    recomputation: tuple[RecomputationOfDevice, ...]
+    recomputed_kernels: tuple[RecomputedKernel, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Launched:
+    """The compute kernels that a device's steady steps launched, in order of launch, and which repeat the forward."""
+
+    device: str
+    step_count: int
+    backward: Backward
+    names: Sequence[str]
+    name_of: Int64Array
+    durations_ns: Int64Array
+    repeats: BoolArray
+
+    def told(self) -> RecomputationOfDevice:
+        """How many they are and what they take."""
+        recomputed_ns, compute_ns = int(self.durations_ns[self.repeats].sum()), int(self.durations_ns.sum())
+        sure = named_forward(self.names)[self.name_of[self.repeats]].any()
+        return RecomputationOfDevice(
+            device=self.device,
+            told_by=self.backward.source,
+            confidence=(Confidence.HIGH if sure else Confidence.MEDIUM) if self.repeats.any() else None,
+            step_count=self.step_count,
+            recomputed_count=int(self.repeats.sum()),
+            recomputed_ns=recomputed_ns,
+            backward_ns=int(self.durations_ns[self.backward.launched].sum()),
+            compute_ns=compute_ns,
+            recomputed_frac=recomputed_ns / compute_ns if compute_ns else None,
+        )
+
+
+def compute_recomputation(job: Job, _results: ResultSet) -> Recomputation | Skipped:
+    """What is computed again in steady steps; skipped where no steps, or no backward pass, can be told."""
+    if not job.gpus:
+        return no_gpu_work(Recomputation.id, job)
+    found = [entry for device in job.devices for entry in _of_device(job, device)]
+    if not found:
+        recapture = _NAME_BACKWARD.by({trace.profiler for trace in job.traces})
+        return Skipped(Recomputation.id, "no steady steps, or nothing that tells their backward pass", recapture)
+    return Recomputation(tuple(entry.told() for entry in found), _kernels(found))
+
+
+ANALYSIS = Analysis(Recomputation, compute_recomputation)
+
+
+def _of_device(job: Job, device: Device) -> Iterator[_Launched]:
+    steps, host = steady_steps(job, device), job.idle.threads[device.report].host
+    kernels = host.trace.kernels
+    if steps is None or kernels is None:
+        return
+    rows = _in_order_of_launch(device, host, kernels, steps)
+    calls = host.launches.rows["kernels"][rows]
+    backward = backward_of(host, device.global_pid, calls, kernels.name_id[rows]) if len(rows) else None
+    if backward is None:
+        return
+    ids, name_of = coded(kernels.name_id[rows])
+    names = [host.trace.text(name_id) for name_id in ids.tolist()]
+    yield _Launched(
+        device=device.id,
+        step_count=len(steps),
+        backward=backward,
+        names=names,
+        name_of=name_of,
+        durations_ns=(kernels.end_ns - kernels.start_ns)[rows],
+        repeats=repeated(name_of, backward.launched, named_forward(names)),
+    )
+
+
+def _in_order_of_launch(device: Device, host: Host, kernels: Kernels, steps: Intervals) -> IdArray:
+    """The rows of the device's compute kernels that begin in its steady steps and whose call is known."""
+    rows = device.rows_of("kernels")[device.kinds_of("kernels") == int(Activity.COMPUTE)]
+    calls = host.launches.rows["kernels"][rows]
+    begun = np.searchsorted(steps.start_ns, kernels.start_ns[rows], side="right") - 1
+    inside = (begun >= 0) & (kernels.start_ns[rows] < steps.end_ns[np.maximum(begun, 0)]) & (calls != NO_CALL)
+    order: IdArray = rows[inside][np.argsort(host.calls.start_ns[calls[inside]], kind="stable")]
+    return order
+
+
+def _kernels(found: list[_Launched]) -> tuple[RecomputedKernel, ...]:
+    counts: dict[str, int] = {}
+    times_ns: dict[str, int] = {}
+    for entry in found:
+        of_name = entry.name_of[entry.repeats]
+        for place, count in enumerate(np.bincount(of_name, minlength=len(entry.names)).tolist()):
+            if count:
+                name = entry.names[place]
+                counts[name] = counts.get(name, 0) + count
+                time_ns = int(entry.durations_ns[entry.repeats][of_name == place].sum())
+                times_ns[name] = times_ns.get(name, 0) + time_ns
+    ordered = sorted(times_ns, key=lambda name: (-times_ns[name], name))[:MOST_KERNELS]
+    return tuple(
+        RecomputedKernel(display_text(name), text_hash(name), counts[name], times_ns[name]) for name in ordered
+    )

@@ -1,0 +1,65 @@
+"""Kernels of the backward pass that repeat what the forward pass ran: activations computed again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from nsysan.attribution.grouping import codes_of
+from nsysan.model.tables import BoolArray, Int64Array
+
+SHORTEST_RUN = 4
+FEWEST_NAMES = 3
+"""A run of so many kernels that are among those of the forward in the same order, of so many names, is no accident."""
+_FORWARD_KERNEL = re.compile(r"forward|fwd", re.IGNORECASE)
+_BACKWARD_KERNEL = re.compile(r"backward|bwd", re.IGNORECASE)
+
+
+def named_forward(names: Sequence[str]) -> BoolArray:
+    """Which kernels say of themselves that they are of a forward pass."""
+    said = [_FORWARD_KERNEL.search(name) is not None and _BACKWARD_KERNEL.search(name) is None for name in names]
+    return np.array(said, np.bool_)
+
+
+def repeated(name_of: Int64Array, in_backward: BoolArray, says_forward: BoolArray) -> BoolArray:
+    """Which kernels, in order of launch, are of the backward and repeat the forward.
+
+    Such are runs of at least ``SHORTEST_RUN`` kernels in a row of which the forward has the same run by name; at least
+    one of their names must be in no other place of the backward, for what a backward needs anyway it has everywhere.
+    And kernels that say they are of a forward. ``says_forward`` is by name.
+    """
+    backward = np.flatnonzero(in_backward)
+    candidates = np.zeros(len(name_of), np.bool_)
+    candidates[backward[_in_common_runs(name_of[backward], name_of[~in_backward])]] = True
+    elsewhere = np.zeros(len(says_forward), np.bool_)
+    elsewhere[name_of[in_backward & ~candidates]] = True
+    distinctive = candidates & ~elsewhere[name_of]
+    found = candidates & _in_runs_with(candidates[backward], distinctive[backward], backward, len(name_of))
+    kernels: BoolArray = found | (in_backward & says_forward[name_of])
+    return kernels
+
+
+def _in_common_runs(backward: Int64Array, forward: Int64Array) -> BoolArray:
+    """Which kernels of the backward lie in a run that the forward has too."""
+    inside = np.zeros(len(backward), np.bool_)
+    if min(len(backward), len(forward)) < SHORTEST_RUN:
+        return inside
+    windows = [np.lib.stride_tricks.sliding_window_view(names, SHORTEST_RUN) for names in (backward, forward)]
+    codes = codes_of(*np.concatenate(windows).T)
+    ordered = np.sort(windows[0], axis=1)
+    various = (np.diff(ordered, axis=1) != 0).sum(axis=1) + 1 >= FEWEST_NAMES
+    begins = np.flatnonzero(np.isin(codes[: len(windows[0])], codes[len(windows[0]) :]) & various)
+    inside[(begins[:, None] + np.arange(SHORTEST_RUN)).ravel()] = True
+    return inside
+
+
+def _in_runs_with(candidates: BoolArray, distinctive: BoolArray, rows: Int64Array, count: int) -> BoolArray:
+    """Which kernels are in a run of candidates that holds a distinctive one; all of ``count``, of which ``rows``."""
+    run_of = np.cumsum(np.concatenate([[0], np.diff(candidates.astype(np.int8)) != 0])[: len(candidates)])
+    holds = np.zeros(int(run_of.max(initial=0)) + 1, np.bool_)
+    holds[run_of[distinctive]] = True
+    found = np.zeros(count, np.bool_)
+    found[rows] = holds[run_of]
+    return found

@@ -1,0 +1,38 @@
+"""One kind of records out of an export, whatever the release calls its table."""
+
+from __future__ import annotations
+
+from nsysan.ingest.columns import Column, Scope
+from nsysan.ingest.nsys import tables
+from nsysan.ingest.nsys.open_export import OpenExport
+from nsysan.ingest.nsys.tables import RecordTable
+from nsysan.model.tables import AnyTable, IdArray, Kernels, KernelShapes
+
+
+def read_table(export: OpenExport, kind: RecordTable[AnyTable], scope: Scope | None = None) -> AnyTable | None:
+    """The records of a kind, of ``scope`` where it is given; None where the export has none that can be read."""
+    arrays = _read_columns(export, kind.names, kind.columns, scope or kind.scope)
+    return None if arrays is None else kind.record(**arrays)
+
+
+def read_kernels(export: OpenExport, *, with_shapes: bool) -> tuple[Kernels | None, KernelShapes | None]:
+    """The kernels and, row by row, their shapes, which are None unless asked for and recorded."""
+    shape = tables.KERNEL_SHAPE if with_shapes else ()
+    arrays = _read_columns(export, tables.KERNELS.names, (*tables.KERNELS.columns, *shape), None)
+    if arrays is None:
+        return None, None
+    kernels = Kernels(**{column.name: arrays[column.name] for column in tables.KERNELS.columns})
+    shapes = KernelShapes(**{column.name: arrays[column.name] for column in shape}) if shape else None
+    return kernels, shapes
+
+
+def _read_columns(
+    export: OpenExport, names: tuple[str, ...], columns: tuple[Column, ...], scope: Scope | None
+) -> dict[str, IdArray] | None:
+    table = export.table(names)
+    if table is None:
+        return None
+    read = export.source.read_columns(table, columns, scope)
+    # two kinds may lie in one table, and both miss the rows that could be either
+    export.unreadable_records[table.name] = max(export.unreadable_records[table.name], read.unreadable_count)
+    return None if read.arrays is None else dict(read.arrays)

@@ -1,0 +1,88 @@
+"""What the host did while the GPUs were at work: calls, waits, launching threads, and who else used the GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nsysan.analysis.host import HostReport, HostView
+from nsysan.analysis.launches import Launches
+from nsysan.analysis.synchronization import Synchronization
+from nsysan.model.results import Skipped
+from nsysan.model.run import Run
+from nsysan.model.units import counted, format_duration, format_fraction
+from nsysan.report.elements import Table
+from nsysan.report.host_tables import call_table, context_table, function_table, launch_table, thread_table, wait_table
+from nsysan.report.prose import capitalized, ended
+from nsysan.report.section import Layout, Section, View
+
+
+@dataclass(frozen=True, slots=True)
+class HostSection(View):
+    """What is to be said of the host, and its tables."""
+
+    sentences: tuple[str, ...]
+    tables: tuple[Table, ...]
+
+
+def _build(run: Run) -> HostSection | None:
+    found = run.results.get(HostView)
+    if isinstance(found, Skipped):
+        return None
+    host = found.host
+    return HostSection(
+        heading=_heading(host),
+        context="Times lie between the first and the last work of each report's GPUs. A GPU waits for the threads that "
+        "launch, and only a wait while it idles can cost anything.",
+        sentences=(*foreign_sentences(host), *(ended(capitalized(reason)) for reason in host.unknown.values())),
+        tables=tuple(_tables(run, host)),
+    )
+
+
+def _heading(host: HostReport) -> str:
+    if not host.cuda_calls:
+        return "No CUDA call lies in a window"
+    longest = host.cuda_calls[0]
+    time = format_duration(longest.on_launching_ns)
+    return f"Of the CUDA calls of {counted(len(host.threads), 'launching thread')}, {longest.name} takes most: {time}"
+
+
+def foreign_sentences(host: HostReport) -> Iterator[str]:
+    """Contexts of processes that were not recorded, and what of the idle time they had; whether MPS runs."""
+    foreign = [context for context in host.gpu_contexts if context.is_recorded is False]
+    if foreign:
+        resident_ns = sum(context.resident_ns for context in foreign)
+        idle_ns = [context.in_idle_ns for context in foreign if context.in_idle_ns is not None]
+        idle = f", {format_duration(sum(idle_ns))} of it while the recorded work idled" if idle_ns else ""
+        yield (
+            f"{counted(len(foreign), 'context')} of processes that were not recorded ran on these GPUs for "
+            f"{format_duration(resident_ns)}{idle}."
+        )
+    elif host.gpu_contexts and any(context.is_recorded for context in host.gpu_contexts):
+        yield "Only contexts of recorded processes ran on these GPUs."
+    elif host.gpu_contexts:
+        yield "Contexts ran whose process ids match no recorded process, as from inside a container: whose is unknown."
+    if host.runs_mps:
+        yield "A server of CUDA's Multi-Process Service runs: what other processes do through it does not show here."
+    if host.functions:
+        top = host.functions[0]
+        yield f"Found on a core, launching threads were most often in {top.name}: {format_fraction(top.sample_frac)}."
+
+
+def _tables(run: Run, host: HostReport) -> Iterator[Table]:
+    launches, waits = run.results.get(Launches), run.results.get(Synchronization)
+    yield thread_table(host.threads)
+    if not isinstance(launches, Skipped):
+        yield launch_table(launches.launches)
+    if not isinstance(waits, Skipped):
+        yield wait_table(waits.synchronization)
+    yield call_table("cuda-calls", "CUDA calls by function", "host.cuda_calls[]", host.cuda_calls)
+    if host.os_calls:
+        yield call_table("os-calls", "Calls of the operating system by function", "host.os_calls[]", host.os_calls)
+    if host.functions:
+        yield function_table(host.functions)
+    if host.gpu_contexts:
+        yield context_table(host.gpu_contexts)
+
+
+SECTION = Section("host", 26, "Host", "What the host did meanwhile", _build, Layout.WIDE)
