@@ -217,12 +217,12 @@ class Moment:
             return "module_loading"
         if any(os_call.tid == tid and os_call.holds(self.moment) for os_call in self.case.os_calls):
             return "data_loading" if self.waits_for_batch(call, starts, has_load=bool(begun)) else "os_blocked"
-        waits = [
-            wait.end
-            for wait in self.calls
-            if wait.tid in threads and self.is_wait(wait) and wait.start < self.gap_start <= wait.end + 20
+        # a thread that is in another wait still has not restarted: its last one counts
+        last_ends = [
+            max((w.end for w in self.calls if w.tid == tid and self.is_wait(w) and w.start < self.gap_start), default=0)
+            for tid in threads
         ]
-        restarts = any(starts - 1_000 <= ended <= self.moment for ended in waits)
+        restarts = any(max(starts - 1_000, self.gap_start - 20) <= ended <= self.moment for ended in last_ends)
         return "host_sync" if restarts else "launch_starved"
 
     def previous_tid(self, call: Span) -> int:
