@@ -8,6 +8,7 @@ from enum import Enum
 from nsysan.model.copies import MemoryKind
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import Activity
+from nsysan.model.stages import Stage
 from nsysan.synth.simulation.communicator import Communicator
 from nsysan.synth.simulation.gemm import GemmShape
 from nsysan.synth.simulation.payload import Payload
@@ -82,12 +83,13 @@ class HostWork:
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """An NVTX range opens; one without a text is seen by nobody. It may mark a training step."""
+    """An NVTX range opens; one without a text is seen by nobody. It may mark a step, or be a ``stage`` of it."""
 
     text: str | None
     domain_id: int = 0
     marks_step: bool = False
     payload: Payload | None = None
+    stage: Stage | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from nsysan.model.stages import Stage
 from nsysan.synth.simulation.communicator import Purpose
 from nsysan.synth.simulation.gemm import GemmShape
 from nsysan.synth.simulation.program import (
@@ -110,9 +111,9 @@ def after(first_stream: int, then_stream: int, event: str) -> Iterator[Action]:
     yield WaitEvent(event, then_stream)
 
 
-def in_range(text: str | None, actions: Iterable[Action]) -> Iterator[Action]:
-    """``actions`` in an NVTX range."""
-    yield Push(text)
+def in_range(text: str | None, actions: Iterable[Action], stage: Stage | None = None) -> Iterator[Action]:
+    """``actions`` in an NVTX range, which nobody sees without a text; they are of ``stage``."""
+    yield Push(text, stage=stage)
     yield from actions
     yield Pop()
 
