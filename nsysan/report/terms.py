@@ -122,6 +122,24 @@ _DEFINITIONS = (
         "Steady step",
         "A step that counts: neither warm-up nor disturbed by the profiler. All figures of steps are of these.",
     ),
+    Term(
+        "stage",
+        "Stage",
+        "What a step is doing: data, copy to the device, forward, backward, gradient synchronization that nothing "
+        "hides, optimizer, or other. A nanosecond belongs to one stage, or to none where nothing tells which.",
+    ),
+    Term(
+        "host_time",
+        "Host time of a stage",
+        "Time of the host from the launch of a step's first kernel to that of the next step's, by the range that the "
+        "main thread is in, else by what is launched next.",
+    ),
+    Term(
+        "told_by",
+        "Told by",
+        "Ranges around the launching call are sure; kernels are told by their names, their thread or their collective; "
+        "order is what was launched before and after. High: ranges tell 90 %. Low: order tells over half.",
+    ),
     Term("p90", "p90", "90 of 100 durations are no longer than this, by nearest rank."),
     Term(
         "start_up",

@@ -51,7 +51,7 @@ def stages_of_work(work: OrderedWork, ranges: ProcessRanges, main_tid: int, step
     else:
         backward = _on_backward_threads(work, main_tid)
         told = _by_kernels(work, ranges, backward)
-        found = found.or_else(np.where(work.is_batch_copy, UNASSIGNED, told), _KERNELS)
+        found = found.or_else(told, _KERNELS)
         anchors = np.where(anchors == UNASSIGNED, np.where(work.is_communication, UNASSIGNED, told), anchors)
         near = Neighbours.of(work, anchors)
         found = _copies_of_batches(found.or_else(stages_by_order(work, anchors, step, backward), _ORDER), work)
@@ -79,10 +79,14 @@ def _on_backward_threads(work: OrderedWork, main_tid: int) -> BoolArray:
 
     A job that multiplies on one thread has no such thread.
     """
-    multiplying = distinct(work.global_tid[work.separates & (work.global_tid != ABSENT)])
+    multiplying = _multiplying_threads(work)
     if main_tid not in multiplying.tolist():
         return np.zeros(len(work), np.bool_)
     return np.isin(work.global_tid, multiplying[multiplying != main_tid])
+
+
+def _multiplying_threads(work: OrderedWork) -> Int64Array:
+    return distinct(work.global_tid[work.separates & (work.global_tid != ABSENT)])
 
 
 def _by_kernels(work: OrderedWork, ranges: ProcessRanges, backward: BoolArray) -> IdArray:
@@ -94,9 +98,12 @@ def _by_kernels(work: OrderedWork, ranges: ProcessRanges, backward: BoolArray) -
         told[of_thread] = np.where(by_operator == UNASSIGNED, told[of_thread], by_operator)
     told[backward] = _BACKWARD
     told[work.is_optimizer] = _OPTIMIZER
+    told[work.is_batch_copy] = UNASSIGNED
     return told
 
 
 def _copies_of_batches(found: WorkStages, work: OrderedWork) -> WorkStages:
-    """Copies to the device bring the batch, but for those among the work of one stage."""
-    return found.but(work.is_batch_copy & ~np.isin(found.stage, _IN_A_RUN), _COPY, _KERNELS)
+    """Copies to the device bring the batch, but for those that a thread launches among its work of one stage."""
+    multiplies = np.isin(work.global_tid, _multiplying_threads(work)) | (work.global_tid == ABSENT)
+    among = np.isin(found.stage, _IN_A_RUN) & (multiplies | (found.source == _RANGES))
+    return found.but(work.is_batch_copy & ~among, _COPY, _KERNELS)

@@ -12,6 +12,7 @@ from nsysan.analysis.idle_gaps import Gap, IdleGaps
 from nsysan.analysis.kernel_summary import KernelRow, KernelSummary
 from nsysan.analysis.memory import Memory
 from nsysan.analysis.recomputation import Recomputation
+from nsysan.analysis.stages import Stages
 from nsysan.analysis.steps import Steps
 from nsysan.model.idle import Cause
 from nsysan.model.partition import Part
@@ -28,6 +29,7 @@ from nsysan.report.section import question_of
 from nsysan.report.sections.counters import counters_sentence
 from nsysan.report.sections.host import foreign_sentences
 from nsysan.report.sections.memory import memory_sentence, recomputation_sentences, step_sentences
+from nsysan.report.sections.stages import slowest, stage_sentence
 from nsysan.report.steady_waits import state_wait
 from nsysan.report.verdict import facts_of, state_verdict, subject_of
 from nsysan.report.viewer import viewer_of
@@ -58,7 +60,7 @@ def render_text(run: Run) -> str:
         _kernel_lines(run),
         _cause_lines(run),
         _gap_lines(run),
-        _step_lines(run),
+        [*_step_lines(run), *_stage_lines(run)],
         _inside_lines(run),
         [
             *_finding_lines(run),
@@ -150,6 +152,16 @@ def _step_lines(run: Run) -> list[str]:
     median, p90, worst = (format_duration(time or 0) for time in (slowest.median_ns, slowest.p90_ns, slowest.max_ns))
     times = f"median {median}, 90 % within {p90}, worst {worst}"
     return _wrapped(f"{counted(slowest.count, 'steady step')} on {slowest.id}, {by}: {times}.")
+
+
+def _stage_lines(run: Run) -> list[str]:
+    """What the mean step of the slowest device is spent on."""
+    found = run.results.get(Stages)
+    if isinstance(found, Skipped):
+        return []
+    device = slowest(found.stages)
+    told = f"{format_fraction(device.coverage_frac)} assigned, confidence {device.confidence.value}"
+    return _wrapped(f"{stage_sentence(device)} ({told}).")
 
 
 def _inside_lines(run: Run) -> list[str]:
