@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from nsysan.analysis.contention import Contention
 from nsysan.analysis.counters import Counters
 from nsysan.analysis.gpu_time import GpuTime, GpuTimes
 from nsysan.analysis.host import HostView
@@ -26,6 +27,7 @@ from nsysan.report.partition import part_share, worst_gpus
 from nsysan.report.prose import NO_BREAK_SPACE, ended, fraction_or, paired, plain, spelled, unbroken
 from nsysan.report.renderers import Renderer
 from nsysan.report.section import question_of
+from nsysan.report.sections.contention import contention_sentence, queued_sentence, same_stream_sentence
 from nsysan.report.sections.counters import counters_sentence
 from nsysan.report.sections.host import foreign_sentences
 from nsysan.report.sections.memory import memory_sentence, recomputation_sentences, step_sentences
@@ -164,6 +166,16 @@ def _stage_lines(run: Run) -> list[str]:
     return _wrapped(f"{stage_sentence(device)} ({told}).")
 
 
+def _contention_sentences(run: Run) -> list[str]:
+    """What communication costs the compute beside it, and what waits: only what there is."""
+    found = run.results.get(Contention)
+    if isinstance(found, Skipped):
+        return []
+    slowed = contention_sentence(found.contention) if found.slowed_kernels else None
+    sentences = (slowed, queued_sentence(found.contention), same_stream_sentence(found.contention))
+    return [sentence for sentence in sentences if sentence is not None]
+
+
 def _inside_lines(run: Run) -> list[str]:
     """What stands out in memory, counters and host, a line each; nothing of what was not recorded."""
     memory, again = run.results.get(Memory), run.results.get(Recomputation)
@@ -175,6 +187,7 @@ def _inside_lines(run: Run) -> list[str]:
         sentences += step_sentences(memory.memory)
     if isinstance(again, Recomputation) and any(device.recomputed_count for device in again.recomputation):
         sentences += recomputation_sentences(again)
+    sentences += _contention_sentences(run)
     if isinstance(counters, Counters):
         sentences.append(counters_sentence(counters))
     if isinstance(host, HostView):

@@ -119,6 +119,8 @@ class TrainingStep:
             yield from self._captured(chain(recomputed, self.backward_layer(index)))
             yield from self._log()
             yield from in_range(None, self.reduce_gradients(index), Stage.GRADIENT_SYNC)
+            self.operators.slowdown = self.knobs.contention_slowdown
+        self.operators.slowdown = 1.0
 
     def backward_layer(self, index: int) -> Iterator[Action]:  # noqa: ARG002 -- as in forward_layer
         """The gradients of one layer."""

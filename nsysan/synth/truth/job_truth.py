@@ -75,6 +75,7 @@ class RankTruth:
     idle_causes: dict[str, int]
     steps: tuple[StepTime, ...]
     stages: tuple[StageTruth, ...]
+    slowed_ns: int
     as_recorded: RecordedTruth | None
     system: SystemTruth | None = None
 
@@ -181,6 +182,7 @@ def rank_truth(timeline: RankTimeline, place: Placement, recorded: Sequence[GpuW
         idle_causes={f"{cause}_ns": time_ns for cause, time_ns in sorted(idle_causes(timeline).items())},
         steps=steps_of(timeline),
         stages=stage_truths(timeline),
+        slowed_ns=sum(work.task.slowed_ns for work in timeline.works),
         as_recorded=None if len(recorded) == len(timeline.works) else _recorded_truth(timeline.works, recorded),
     )
 

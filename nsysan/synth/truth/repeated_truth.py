@@ -36,6 +36,7 @@ def repeated_truth(one: RankTruth, two: RankTruth, repetition: Repetition) -> Ra
             )
             for first, both in zip(one.stages, two.stages, strict=True)
         ),
+        slowed_ns=growth.of(one.slowed_ns, two.slowed_ns),
         as_recorded=growth.of_records(one.as_recorded, two.as_recorded),
     )
 
