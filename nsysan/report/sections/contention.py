@@ -33,12 +33,18 @@ def _build(run: Run) -> ContentionView | None:
         return None
     tables = (gpu_table(found.contention), slowed_table(found.slowed_kernels), queued_table(found.queued_communication))
     return ContentionView(
-        heading=contention_sentence(found.contention),
+        heading=_heading(found.contention),
         context="Compute and communication share a GPU's multiprocessors, memory and queues: what is hidden is no gain "
         "by so much as it slows what hides it.",
         sentences=tuple(_sentences(found.contention)),
         tables=tuple(table for table in tables if table is not None),
     )
+
+
+def _heading(gpus: Sequence[ContentionOfGpu]) -> str:
+    queued = queued_sentence(gpus)
+    is_compared = any(gpu.overlap is not None for gpu in gpus)
+    return contention_sentence(gpus) if is_compared or queued is None else queued.rstrip(".")
 
 
 def contention_sentence(gpus: Sequence[ContentionOfGpu]) -> str:
