@@ -79,10 +79,10 @@ def same_stream_sentence(gpus: Sequence[ContentionOfGpu]) -> str | None:
     worst = max(gpus, key=lambda gpu: gpu.same_stream.frac)
     if worst.same_stream.frac < SHARED_FROM_FRAC:
         return None
+    share, kernels = format_fraction(worst.same_stream.frac), counted(worst.same_stream.count, "kernel")
     return (
-        f"On {worst.gpu} {counted(worst.same_stream.count, 'communication kernel')}, "
-        f"{format_fraction(worst.same_stream.frac)} of their time, run on the stream that computes, where nothing can "
-        "hide them."
+        f"On {worst.gpu} {share} of the communication kernels' time ({kernels}) passes on the stream that computes, "
+        "where nothing hides it."
     )
 
 
