@@ -34,6 +34,7 @@ from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, Provenance, ReportInfo, Run
 from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
 from tests.report.inside import INSIDE
+from tests.report.staged import STAGED
 
 RESULT_TYPES: tuple[type[Result], ...] = (
     GpuTime,
@@ -44,7 +45,7 @@ RESULT_TYPES: tuple[type[Result], ...] = (
     CopySummary,
     Baseline,
     Timeline,
-    *(type(result) for result in INSIDE),
+    *(type(result) for result in (*INSIDE, *STAGED)),
 )
 WHY = "this run holds no steps, so the window may include start-up"
 
@@ -410,7 +411,18 @@ HEADLINE = Headline(
     sentence="Data holds this job back: 250 of 1,000 ms wait for the next batch",
 )
 
-RESULTS: tuple[Result, ...] = (EXPLAINED_GPUS, STEPS, GAPS, RANGES, KERNELS, COPIES, BASELINE, TIMELINE, *INSIDE)
+RESULTS: tuple[Result, ...] = (
+    EXPLAINED_GPUS,
+    STEPS,
+    GAPS,
+    RANGES,
+    KERNELS,
+    COPIES,
+    BASELINE,
+    TIMELINE,
+    *INSIDE,
+    *STAGED,
+)
 
 
 def run_of(*results: Result | Skipped) -> Run:

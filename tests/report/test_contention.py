@@ -4,33 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nsysan.analysis.contention import (
-    Contention,
-    ContentionOfGpu,
-    Overlap,
-    QueuedCommunication,
-    SameStream,
-    SlowedKernel,
-    Waits,
-)
+from nsysan.analysis.contention import Contention, ContentionOfGpu, Overlap, SameStream
 from nsysan.model.results import Skipped
 from nsysan.report.formats.text import render_text
 from nsysan.report.sections.contention import SECTION, ContentionView
 from tests.report.runs import MS, run_of
-
-GPU = ContentionOfGpu(
-    gpu="gpu0",
-    communication_count=10,
-    communication_ns=100 * MS,
-    hidden_ns=60 * MS,
-    overlap=Overlap(12, 50 * MS, 10 * MS, 40 * MS),
-    queued=Waits(2, 3 * MS),
-    waiting=Waits(1, 7 * MS),
-    same_stream=SameStream(1, 20 * MS, 0.2),
-)
-QUIET = replace(GPU, gpu="gpu1", overlap=None, queued=None, waiting=None, same_stream=SameStream(0, 0, 0.0))
-SLOWED = SlowedKernel("gpu0", "sgemm", "0" * 16, (4, 2, 1), (256, 1, 1), 3, 10_000, 12, 12_500, 30_000)
-QUEUED = QueuedCommunication("gpu0", "ncclDevKernel_AllReduce", 5 * MS, 2 * MS, "sgemm")
+from tests.report.staged import GPU, QUEUED, QUIET, SLOWED
 
 SHARED_STREAM = (
     "On gpu0 20.0 % of the communication kernels' time (1 kernel) passes on the stream that computes, where nothing "

@@ -4,39 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nsysan.analysis.stages import Stages, StagesOfDevice, StageTime, ToldBy
+from nsysan.analysis.stages import Stages, StagesOfDevice
 from nsysan.model.confidence import Confidence
-from nsysan.model.partition import PartTimes
 from nsysan.model.results import Skipped
-from nsysan.model.stages import Stage
 from nsysan.report.elements import Segment
 from nsysan.report.formats.text import render_text
 from nsysan.report.sections.stages import SECTION, StagesView
-from tests.report.runs import MS, run_of
-
-RANGES, MOSTLY_ORDER = ToldBy(1.0, 0.0, 0.0), ToldBy(0.0, 0.25, 0.75)
-
-
-def stage(
-    name: Stage | None, time: PartTimes, host_ms: int | None, told: ToldBy | None, sure: Confidence | None
-) -> StageTime:
-    return StageTime(name, time.window_ns, time.window_ns / (100 * MS), time, host_ms and host_ms * MS, told, sure)
-
-
-DEVICE = StagesOfDevice(
-    device="gpu0/p100",
-    count=4,
-    step_ns=100 * MS,
-    coverage_frac=0.9,
-    confidence=Confidence.HIGH,
-    stages=(
-        stage(Stage.DATA, PartTimes(0, 0, 0, 0, 0, 0, 20 * MS), 30, RANGES, Confidence.HIGH),
-        stage(Stage.BACKWARD, PartTimes(30 * MS, 20 * MS, 0, 0, 0, 0, 0), 60, MOSTLY_ORDER, Confidence.LOW),
-        stage(Stage.GRADIENT_SYNC, PartTimes(0, 0, 0, 0, 20 * MS, 0, 0), 0, ToldBy(0, 1, 0), Confidence.MEDIUM),
-        stage(None, PartTimes(10 * MS, 0, 0, 0, 0, 0, 0), 10, None, None),
-    ),
-    list=(),
-)
+from tests.report.runs import run_of
+from tests.report.staged import DEVICE
 
 
 def view_of(*devices: StagesOfDevice) -> StagesView:
@@ -82,7 +57,7 @@ def test_the_heading_names_what_takes_most_and_the_bars_are_parts() -> None:
 
 
 def test_of_several_devices_that_with_the_longest_step_is_shown_and_each_has_a_row() -> None:
-    slower = replace(DEVICE, device="gpu1/p100", step_ns=200 * MS, confidence=Confidence.LOW)
+    slower = replace(DEVICE, device="gpu1/p100", step_ns=2 * DEVICE.step_ns, confidence=Confidence.LOW)
     view = view_of(DEVICE, slower)
 
     assert view.context is not None
