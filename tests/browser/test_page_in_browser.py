@@ -71,7 +71,7 @@ FOCUSED = """() => {
   focused.dataset.reached = "";
   return [focused.className.baseVal ?? focused.className, inSight];
 }"""
-MOST_STOPS = 85
+MOST_STOPS = 100
 """Stops of Tab on a page that holds everything."""
 
 
