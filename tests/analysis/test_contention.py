@@ -26,7 +26,7 @@ from nsysan.model.text import text_hash
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.synth.export import Export, KernelShape
 from nsysan.synth.generate import generate
-from nsysan.synth.request import Request
+from nsysan.synth.request import FileFormat, Request
 from nsysan.synth.scenario import find_scenario
 from tests.runs import analyze_exports, result_of
 
@@ -163,8 +163,9 @@ def test_without_communication_nothing_contends(tmp_path: Path) -> None:
     assert found.reason == "no communication kernel ran"
 
 
-def test_a_slowdown_that_was_planted_is_found(tmp_path: Path) -> None:
-    request = Request(scenario=find_scenario("contention"), rank_count=2, step_count=4)
+@pytest.mark.parametrize("file_format", FileFormat)
+def test_a_slowdown_that_was_planted_is_found(tmp_path: Path, file_format: FileFormat) -> None:
+    request = Request(scenario=find_scenario("contention"), rank_count=2, step_count=4, file_format=file_format)
     generated = generate(request)
     paths = [export.write(tmp_path / name) for name, export in generated.exports.items()]
 
