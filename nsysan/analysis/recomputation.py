@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import ClassVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from nsysan.attribution.job import Device, Job
 from nsysan.attribution.launch import NO_CALL
 from nsysan.attribution.repeated_kernels import named_forward, repeated
 from nsysan.attribution.steps.steady import steady_steps
+from nsysan.model.confidence import Confidence
 from nsysan.model.distinct import coded
 from nsysan.model.partition import Activity
 from nsysan.model.profilers import Recapture
@@ -30,13 +30,6 @@ _NAME_BACKWARD = Recapture(
     nsys="Put the backward pass of each step in an NVTX range named backward.",
     torch="Put the backward pass of each step in torch.profiler.record_function('backward').",
 )
-
-
-class Confidence(str, Enum):
-    """How sure it is: ``HIGH`` where kernels that say they are of a forward ran in the backward, else ``MEDIUM``."""
-
-    HIGH = "high"
-    MEDIUM = "medium"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +47,8 @@ class RecomputationOfDevice:
     """The steady steps of a device. Times are volumes of work: lengths of compute kernels launched in these steps.
 
     ``told_by`` is what tells the backward pass. ``recomputed_ns`` of its ``backward_ns`` repeat the forward;
-    ``recomputed_frac`` is their share in all compute kernels of the steps, ``compute_ns``. ``confidence`` is null where
-    nothing is repeated.
+    ``recomputed_frac`` is their share in all compute kernels of the steps, ``compute_ns``. ``confidence`` is high where
+    kernels that say they are of a forward ran again, else medium, and null where nothing is repeated.
     """
 
     device: str

@@ -12,8 +12,9 @@ from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.idle.codes import CAUSES
 from nsysan.attribution.job import Device, Job
-from nsysan.attribution.steps.exclusion import Exclusion, exclusions, step_causes_ns
+from nsysan.attribution.steps.exclusion import Exclusion
 from nsysan.attribution.steps.job_steps import StepSource
+from nsysan.attribution.steps.steady import causes_and_exclusions, mean_of_steps, steady_rows
 from nsysan.attribution.steps.tiles import DeviceSteps
 from nsysan.model.distinct import distinct
 from nsysan.model.idle import IdleCauses
@@ -30,7 +31,8 @@ SLOW_FACTOR = 1.2
 """A step that takes so many medians is a slow one."""
 FEWEST_FOR_TREND = 6
 FEWEST_FOR_DISTANCE = 3
-_MARKED_STEPS = Recapture(
+WITHOUT_STEPS = "no range numbers iterations, and the kernels show no period that holds one optimizer burst"
+MARKED_STEPS = Recapture(
     nsys="Mark each step with an NVTX range that numbers it, or name its ranges with --marker.",
     torch="Call the profiler's step() after each step, or name the annotations of steps with --marker.",
 )
@@ -120,12 +122,12 @@ class _Cut:
     steps: DeviceSteps
     parts_ns: Int64Array
     causes_ns: Int64Array | None
-    excluded: Sequence[Exclusion | None]
+    excluded: list[Exclusion | None]
 
     @property
     def steady(self) -> Int64Array:
         """The rows of the steps that count."""
-        return np.array([row for row, why in enumerate(self.excluded) if why is None], np.int64)
+        return steady_rows(self.excluded)
 
 
 def compute_steps(job: Job, _results: ResultSet) -> Steps | Skipped:
@@ -137,8 +139,8 @@ def compute_steps(job: Job, _results: ResultSet) -> Steps | Skipped:
     if not cuts:
         return Skipped(
             Steps.id,
-            "no range numbers iterations, and the kernels show no period that holds one optimizer burst",
-            _MARKED_STEPS.by({trace.profiler for trace in job.traces}),
+            WITHOUT_STEPS,
+            MARKED_STEPS.by({trace.profiler for trace in job.traces}),
         )
     listed = max(FEWEST_PER_DEVICE, STEPS_PER_JOB // len(cuts))
     devices = tuple(_of_device(job, device, source, cut, listed) for device, source, cut in cuts)
@@ -162,11 +164,8 @@ def _marker(job: Job, device: Device, source: StepSource) -> str | None:
 
 
 def _cut(job: Job, device: Device, steps: DeviceSteps) -> _Cut:
-    idle = job.idle.of_device(device)
-    causes_ns = step_causes_ns(steps, None if idle is None else idle.pieces)
-    excluded = exclusions(steps, causes_ns, job.idle.threads[device.report].host, device.global_pid)
     parts_ns = coverage(device.occupancy, steps.bounds_ns)
-    return _Cut(steps, parts_ns, None if idle is None else causes_ns, excluded)
+    return _Cut(steps, parts_ns, *causes_and_exclusions(job, device, steps))
 
 
 def _of_device(job: Job, device: Device, source: StepSource, cut: _Cut, listed: int) -> StepsOfDevice:
@@ -231,20 +230,13 @@ def _nearest_rank(values: Int64Array, share: float) -> int | None:
 
 
 def _mean_time(parts_ns: Int64Array) -> PartTimes | None:
-    return PartTimes(*_shared_out(parts_ns)) if len(parts_ns) else None
+    return PartTimes(*mean_of_steps(parts_ns)) if len(parts_ns) else None
 
 
 def _mean_causes(cut: _Cut, steady: Int64Array) -> IdleCauses | None:
     if cut.causes_ns is None or not len(steady):
         return None
-    return IdleCauses.of_times(dict(zip(CAUSES, _shared_out(cut.causes_ns[steady]), strict=True)))
-
-
-def _shared_out(times_ns: Int64Array) -> list[int]:
-    """The mean of each column in whole ns, such that they add up to the mean of the sum up to a ns."""
-    running = np.cumsum(times_ns.sum(axis=0)) // len(times_ns)
-    shares: list[int] = np.diff(np.concatenate([[0], running])).tolist()
-    return shares
+    return IdleCauses.of_times(dict(zip(CAUSES, mean_of_steps(cut.causes_ns[steady]), strict=True)))
 
 
 def _excluded(device: Device, cut: _Cut) -> Iterator[ExcludedSteps]:

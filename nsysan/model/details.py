@@ -6,7 +6,7 @@ from enum import Enum
 class Detail(Enum):
     """A kind of records that is read only where an answer that is asked for needs it."""
 
-    KERNEL_SHAPES = "block sizes, registers and shared memory of kernels"
+    KERNEL_SHAPES = "grids, block sizes, registers and shared memory of kernels"
     MEMORY = "memory that was allocated and freed, and pages that were missed"
     COUNTERS = "counters of GPUs and network adapters"
     CPU_SAMPLES = "what threads were found to run"

@@ -295,6 +295,18 @@ class KernelShapes(Table):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class KernelDimensions(Table):
+    """How many blocks each row of ``Kernels`` has along each axis, and how many threads each of them."""
+
+    grid_x: IdArray
+    grid_y: IdArray
+    grid_z: IdArray
+    block_x: IdArray
+    block_y: IdArray
+    block_z: IdArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class MemoryEvents(Table):
     """Memory that the driver handed out or took back; ``operation`` is a ``MemoryOperation``.
 

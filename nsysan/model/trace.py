@@ -19,6 +19,7 @@ from nsysan.model.tables import (
     GpuSwitches,
     GraphLaunches,
     HostPageFaults,
+    KernelDimensions,
     Kernels,
     KernelShapes,
     MemoryEvents,
@@ -182,6 +183,7 @@ class Trace:
     os_calls: OsCalls | None = None
     scheduling_events: SchedulingEvents | None = None
     kernel_shapes: KernelShapes | None = None
+    kernel_dimensions: KernelDimensions | None = None
     """Row by row of the same kernels as ``kernels``."""
     memory_events: MemoryEvents | None = None
     allocator_states: AllocatorStates | None = None

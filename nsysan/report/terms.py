@@ -122,6 +122,53 @@ _DEFINITIONS = (
         "Steady step",
         "A step that counts: neither warm-up nor disturbed by the profiler. All figures of steps are of these.",
     ),
+    Term(
+        "stage",
+        "Stage",
+        "What a step is doing: data, copy to the device, forward, backward, gradient synchronization that nothing "
+        "hides, optimizer, or other. A nanosecond belongs to one stage, or to none where nothing tells which.",
+    ),
+    Term(
+        "host_time",
+        "Host time of a stage",
+        "Time of the host from the launch of a step's first kernel to that of the next step's, by the range that the "
+        "main thread is in, else by what is launched next.",
+    ),
+    Term(
+        "told_by",
+        "Told by",
+        "Ranges around the launching call are sure; kernels are told by their names, their thread or their collective; "
+        "order is what was launched before and after. High: ranges tell 90 %. Low: order tells over half.",
+    ),
+    Term(
+        "compared",
+        "Compared",
+        "Time that communication ran beside compute kernels which also ran alone, with the same name, grid and block "
+        "(three times each at least), and which do not vary when alone.",
+    ),
+    Term(
+        "slowdown",
+        "Slowdown",
+        "What these kernels took longer by beside communication: their count times the difference of the medians. The "
+        "net gain is the time compared less that.",
+    ),
+    Term(
+        "queued",
+        "Queued",
+        "Communication whose call had returned, whose stream was free and that had nothing launched before it to wait "
+        "for, but began only when compute had ended that was launched later.",
+    ),
+    Term(
+        "compute_waits",
+        "Compute waits",
+        "Compute that was launched, on a stream that was free, while communication ran, and began when that had ended: "
+        "it depends on it, or found no room.",
+    ),
+    Term(
+        "same_stream",
+        "On the compute stream",
+        "Share of the communication kernels' time on the stream that computes most, where no compute can hide them.",
+    ),
     Term("p90", "p90", "90 of 100 durations are no longer than this, by nearest rank."),
     Term(
         "start_up",

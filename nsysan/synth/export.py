@@ -24,11 +24,12 @@ HOPPER = SmLimits(9, 32, 64, 32, 65_536, 233_472)
 
 @dataclass(frozen=True, slots=True)
 class KernelShape:
-    """What a kernel asks for: registers a thread, threads a block along each axis, its static and dynamic memory."""
+    """What a kernel asks for: registers a thread, threads a block, its static and dynamic memory, blocks."""
 
     register_count: int = 32
     block: tuple[int, int, int] = (128, 1, 1)
     shared_bytes: tuple[int, int] = (0, 0)
+    grid: tuple[int, int, int] = (1, 1, 1)
 
 
 PLAIN_SHAPE = KernelShape()
@@ -127,7 +128,7 @@ class Export(HostRecords, GpuRecords, SampledRecords):
         where = self._place(pid, device, context, stream, correlation)
         short_id = self._short_name_id(name) if short_name is None else self._string_id(short_name)
         row = (start_ns, end_ns, *where, self._string_id(name), short_id)
-        self._rows[schema.KERNEL].append((*row, shape.register_count, *shape.block, *shape.shared_bytes))
+        self._rows[schema.KERNEL].append((*row, shape.register_count, *shape.block, *shape.shared_bytes, *shape.grid))
         return self
 
     def copy(  # noqa: PLR0913 -- a copy's place and ends, each by name

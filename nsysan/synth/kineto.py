@@ -81,11 +81,12 @@ class KinetoTrace:
     def _gpu_event(self, work: GpuWork) -> str:
         task, device, stream, launched_by = work.task, self._place.device_id, work.stream_id, work.call.correlation_id
         where = {"device": device, "context": _CONTEXT_ID, "stream": stream, "correlation": launched_by}
-        category, name, size = {
-            TaskKind.KERNEL: ("kernel", task.name, {}),
+        kinds: dict[TaskKind, tuple[str, str, dict[str, object]]] = {
+            TaskKind.KERNEL: ("kernel", task.name, _dimensions(task)),
             TaskKind.COPY: ("gpu_memcpy", _copy_name(task), {"bytes": task.size_bytes}),
             TaskKind.MEMSET: ("gpu_memset", "Memset (Device)", {"bytes": task.size_bytes}),
-        }[task.kind]
+        }
+        category, name, size = kinds[task.kind]
         return _event(category, name, (device, stream), (work.start_ns, work.end_ns), where | size)
 
     def _last_ns(self) -> int:
@@ -111,6 +112,10 @@ def _range_event(text: str, found: Range, host: tuple[int, int]) -> str:
         return _event("user_annotation", text, host, span, {})
     shapes = {} if operator["sizes"] is None else {"Input Dims": json.loads(operator["sizes"])}
     return _event("cpu_op", operator["name"], host, span, shapes)
+
+
+def _dimensions(task: Task) -> dict[str, object]:
+    return {"grid": [task.block_count, 1, 1], "block": [128, 1, 1]}
 
 
 def _copy_name(task: Task) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from nsysan.model.copies import CopyKind, MemoryKind
-from nsysan.synth.export import Export
+from nsysan.synth.export import Export, KernelShape
 from nsysan.synth.placement import Placement
 from nsysan.synth.recording_plan import RecordingPlan
 from nsysan.synth.simulation.payload import PayloadSchema
@@ -110,7 +110,7 @@ def _add_work(export: Export, place: Placement, work: GpuWork) -> None:
     where = _Where(pid=place.pid, device=place.device_id, stream=work.stream_id, correlation=work.call.correlation_id)
     start_ns, end_ns, task = work.start_ns, work.end_ns, work.task
     if task.kind is TaskKind.KERNEL:
-        export.kernel(start_ns, end_ns, task.name, **where)
+        export.kernel(start_ns, end_ns, task.name, shape=KernelShape(grid=(task.block_count, 1, 1)), **where)
     elif task.kind is TaskKind.GRAPH:
         if is_recorded(task.kind, export.release):
             export.graph(start_ns, end_ns, **where)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from nsysan.analysis.recomputation import (
-    Confidence,
     Recomputation,
     RecomputationOfDevice,
     compute_recomputation,
@@ -18,6 +17,7 @@ from nsysan.attribution.job import build_job
 from nsysan.attribution.repeated_kernels import named_forward, repeated
 from nsysan.cli.main import main
 from nsysan.ingest.reading import ReadOptions, read_trace
+from nsysan.model.confidence import Confidence
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.synth.export import Export
 

@@ -7,8 +7,10 @@ import hashlib
 import io
 import json
 import shutil
+import sqlite3
 import subprocess
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import jsonschema
 import msgspec
 import pytest
 
+from nsysan.analysis.contention import Contention, SameStream
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime
 from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.analysis.registry import result_types
@@ -164,3 +167,22 @@ def test_gaps_equal_nsys_analyze(export: Path) -> None:
         for device in devices
     }
     assert ours == theirs
+
+
+@pytest.mark.parametrize("name", ["alltoall-2xH100-before", "alltoall-2xH100-after"])
+def test_all_messages_of_a_real_job_run_on_the_stream_that_computes(name: str) -> None:
+    export = TRACES / f"{name}.sqlite"
+    with closing(sqlite3.connect(f"{export.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        rows = connection.execute(
+            """SELECT count(*), sum(kernel.end - kernel.start), count(DISTINCT streamId)
+               FROM CUPTI_ACTIVITY_KIND_KERNEL AS kernel JOIN StringIds ON StringIds.id = shortName
+               WHERE value LIKE 'nccl%' GROUP BY deviceId ORDER BY deviceId"""
+        ).fetchall()
+
+    found = analyze([export], AnalyzeOptions(only=("contention",))).results.get(Contention)
+
+    assert not isinstance(found, Skipped)
+    assert [(gpu.same_stream, gpu.overlap) for gpu in found.contention] == [
+        (SameStream(count, total_ns, 1.0), None) for count, total_ns, _ in rows
+    ]
+    assert {stream_count for _, _, stream_count in rows} == {1}

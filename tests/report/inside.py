@@ -13,11 +13,12 @@ from nsysan.analysis.memory import Memory, MemoryOfGpu, MemoryReport, MemorySour
 from nsysan.analysis.memory_in_steps import MemoryInSteps
 from nsysan.analysis.named_calls import CallsOfName
 from nsysan.analysis.network_counters import NetworkCounter
-from nsysan.analysis.recomputation import Confidence, Recomputation, RecomputationOfDevice, RecomputedKernel
+from nsysan.analysis.recomputation import Recomputation, RecomputationOfDevice, RecomputedKernel
 from nsysan.analysis.synchronization import Synchronization, SynchronizationOfDevice, SynchronizationSource
 from nsysan.analysis.theoretical_occupancy import Occupancy, OccupancyOfKernel
 from nsysan.attribution.backward import BackwardSource
 from nsysan.hardware.occupancy import Limiter
+from nsysan.model.confidence import Confidence
 from nsysan.model.counters import Counter
 
 DEVICE = "r0/p100/d0"

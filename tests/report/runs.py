@@ -38,6 +38,7 @@ from nsysan.model.run import SCHEMA_VERSION, Note, Provenance, ReportInfo, Run
 from nsysan.model.trace import RankSource
 from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
 from tests.report.inside import INSIDE
+from tests.report.staged import STAGED
 
 RESULT_TYPES: tuple[type[Result], ...] = (
     GpuTime,
@@ -50,7 +51,7 @@ RESULT_TYPES: tuple[type[Result], ...] = (
     Timeline,
     Collectives,
     Stragglers,
-    *(type(result) for result in INSIDE),
+    *(type(result) for result in (*INSIDE, *STAGED)),
 )
 WHY = "this run holds no steps, so the window may include start-up"
 
@@ -492,6 +493,7 @@ RESULTS: tuple[Result, ...] = (
     COLLECTIVES,
     STRAGGLERS,
     *INSIDE,
+    *STAGED,
 )
 
 

@@ -49,6 +49,8 @@ sgemm                                  gpu0  2.100000000s   50.000 ms
 
 4 steady steps on gpu0/p100, marked by step *: median 70.000 ms, 90 % within 100.000 ms, worst
 100.000 ms.
+Of a step of 100.000 ms backward takes 50.0 %, data 20.0 % and gradient synchronization 20.0 %
+(90.0 % assigned, confidence high).
 
 Ranks waited 120.000 ms for each other; the transfers took 30.000 ms.
 Rank 1 came last to 8 of 9 collectives; the others waited 100.000 ms for it. Slow clock: it computes
@@ -60,6 +62,11 @@ GPU included.
 2 copies of 8.000 MB in steady steps of r0/p100/d0 go through pageable memory and take 1.000 ms.
 25.0 % of the compute kernels' time in steady steps of r0/p100/d0 repeats the forward inside the
 backward, to save memory (confidence high; the backward is told by a range named so).
+Communication hidden for 50.000 ms slows the compute beside it by 10.000 ms: 80.0 % of it is won.
+On gpu0 2 communication kernels stood ready for 3.000 ms in all while compute ran that was launched
+later.
+On gpu0 20.0 % of the communication kernels' time (1 kernel) passes on the stream that computes,
+where nothing hides it.
 Multiprocessors active 70.0 % and tensor cores active 30.0 % of the window.
 1 context of processes that were not recorded ran on these GPUs for 3.000 ms, 2.000 ms of it while
 the recorded work idled.
@@ -88,7 +95,7 @@ def test_a_trace_without_gpu_work_is_said_with_what_would_have_recorded_it() -> 
         "not answered: GPU time: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
         "not answered: Steps: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
         "not answered: Idle gaps: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
-        "and 12 more questions on the page\n"
+        "and 14 more questions on the page\n"
         "Written by nsysan 0.1.0.\n"
     )
 

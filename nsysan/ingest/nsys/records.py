@@ -27,6 +27,7 @@ from nsysan.model.tables import (
     GraphLaunches,
     HostPageFaults,
     Int64Array,
+    KernelDimensions,
     Kernels,
     KernelShapes,
     MemoryEvents,
@@ -65,6 +66,7 @@ class Records:
     nvtx_points: NvtxPoints | None = None
     nccl_payloads: NcclPayloads | None = None
     kernel_shapes: KernelShapes | None = None
+    kernel_dimensions: KernelDimensions | None = None
     memory_events: MemoryEvents | None = None
     gpu_page_faults: GpuPageFaults | None = None
     host_page_faults: HostPageFaults | None = None
@@ -106,13 +108,14 @@ class Records:
 
 def read_records(export: OpenExport, *, with_host: bool, details: Collection[Detail]) -> Records:
     """The records, their times as they are stored; those of the host only ``with_host``, others by ``details``."""
-    kernels, shapes = read_kernels(export, with_shapes=Detail.KERNEL_SHAPES in details)
+    kernels, shapes, dimensions = read_kernels(export, with_shapes=Detail.KERNEL_SHAPES in details)
     work = Records(
         kernels=kernels,
         copies=read_table(export, tables.COPIES),
         memsets=read_table(export, tables.MEMSETS),
         graph_launches=read_table(export, tables.GRAPH_LAUNCHES),
         kernel_shapes=shapes,
+        kernel_dimensions=dimensions,
     )
     return _with_details(export, _with_host(export, work) if with_host else work, details)
 

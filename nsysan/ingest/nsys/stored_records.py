@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 from nsysan.ingest.columns import Column, Scope
 from nsysan.ingest.nsys import tables
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import RecordTable
-from nsysan.model.tables import AnyTable, IdArray, Kernels, KernelShapes
+from nsysan.model.tables import AnyTable, IdArray, KernelDimensions, Kernels, KernelShapes
 
 
 def read_table(export: OpenExport, kind: RecordTable[AnyTable], scope: Scope | None = None) -> AnyTable | None:
@@ -15,15 +17,22 @@ def read_table(export: OpenExport, kind: RecordTable[AnyTable], scope: Scope | N
     return None if arrays is None else kind.record(**arrays)
 
 
-def read_kernels(export: OpenExport, *, with_shapes: bool) -> tuple[Kernels | None, KernelShapes | None]:
-    """The kernels and, row by row, their shapes, which are None unless asked for and recorded."""
-    shape = tables.KERNEL_SHAPE if with_shapes else ()
-    arrays = _read_columns(export, tables.KERNELS.names, (*tables.KERNELS.columns, *shape), None)
+def read_kernels(
+    export: OpenExport, *, with_shapes: bool
+) -> tuple[Kernels | None, KernelShapes | None, KernelDimensions | None]:
+    """The kernels and, row by row, their shapes and dimensions, which are None unless asked for and recorded."""
+    more = (*tables.KERNEL_SHAPE, *tables.KERNEL_GRID) if with_shapes else ()
+    arrays = _read_columns(export, tables.KERNELS.names, (*tables.KERNELS.columns, *more), None)
     if arrays is None:
-        return None, None
-    kernels = Kernels(**{column.name: arrays[column.name] for column in tables.KERNELS.columns})
-    shapes = KernelShapes(**{column.name: arrays[column.name] for column in shape}) if shape else None
-    return kernels, shapes
+        return None, None, None
+    kernels = _of_fields(Kernels, arrays)
+    if not more:
+        return kernels, None, None
+    return kernels, _of_fields(KernelShapes, arrays), _of_fields(KernelDimensions, arrays)
+
+
+def _of_fields(record: type[AnyTable], arrays: dict[str, IdArray]) -> AnyTable:
+    return record(**{field.name: arrays[field.name] for field in fields(record)})
 
 
 def _read_columns(

@@ -149,6 +149,7 @@ KERNEL_SHAPE = (
     _optional("static_shared_bytes", "staticSharedMemory"),
     _optional("dynamic_shared_bytes", "dynamicSharedMemory"),
 )
+KERNEL_GRID = tuple(_optional(f"grid_{axis.lower()}", f"grid{axis}") for axis in "XYZ")
 """More columns of kernels, read with them where they are asked for."""
 COPIES = RecordTable(
     Copies,

@@ -63,6 +63,7 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
         nvtx_marks=bare(marks, NvtxMarks),
         nvtx_mark_details=details_of(marks),
         kernel_shapes=records.kernel_shapes,
+        kernel_dimensions=records.kernel_dimensions,
         memory_events=records.memory_events,
         gpu_page_faults=records.gpu_page_faults,
         host_page_faults=records.host_page_faults,

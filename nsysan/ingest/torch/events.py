@@ -42,6 +42,7 @@ THREAD_COLUMN = 2
 """Where the rows of calls and of ranges have their global thread id."""
 _DEEPEST_SHAPE = 3
 """A shape, a list of shapes, a list of such lists: an operator's inputs nest no deeper."""
+_AXIS_LIMIT = 1 << 31
 
 
 class Events:
@@ -56,6 +57,7 @@ class Events:
         self.kernels, self.copies, self.memsets = Rows(7), Rows(12), Rows(7)
         self.calls, self.ranges, self.collectives = Rows(6), Rows(7), Rows(11)
         self.marks = Rows(2)
+        self.kernel_dimensions = Rows(6)
         self.allocator_states = Rows(4)
         self.unreadable: Counter[str] = Counter()
         self.other_kinds: set[str] = set()
@@ -93,8 +95,10 @@ class Events:
             self.unreadable[category] += 1
 
     def _add_kernel(self, event: Event, start_ns: int, end_ns: int) -> None:
-        where = _place(event, _arguments(event))
+        arguments = _arguments(event)
+        where = _place(event, arguments)
         self.kernels.append(start_ns, end_ns, *where, self._name_id(event))
+        self.kernel_dimensions.append(*_axes(arguments.get("grid")), *_axes(arguments.get("block")))
 
     def _add_copy(self, event: Event, start_ns: int, end_ns: int) -> None:
         arguments, name = _arguments(event), event.get("name")
@@ -192,6 +196,14 @@ def _sizes(dimensions: object) -> str:
     """The shapes of an operator's inputs as PyTorch's ``emit_nvtx`` adds them to its name."""
     known = isinstance(dimensions, list) and dimensions and _is_shape(dimensions, _DEEPEST_SHAPE)
     return f", sizes = {dimensions}" if known else ""
+
+
+def _axes(value: object) -> tuple[int, int, int]:
+    """The sizes along three axes, ``ABSENT`` where they are none."""
+    match value:
+        case [int(x), int(y), int(z)] if min(x, y, z) >= 0 and max(x, y, z) < _AXIS_LIMIT:
+            return x, y, z
+    return ABSENT, ABSENT, ABSENT
 
 
 def _is_shape(value: object, depth: int) -> bool:

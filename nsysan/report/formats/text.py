@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 
 from nsysan.analysis.collectives import Collectives
+from nsysan.analysis.contention import Contention
 from nsysan.analysis.counters import Counters
 from nsysan.analysis.gpu_time import GpuTime, GpuTimes
 from nsysan.analysis.host import HostView
@@ -13,6 +14,7 @@ from nsysan.analysis.idle_gaps import Gap, IdleGaps
 from nsysan.analysis.kernel_summary import KernelRow, KernelSummary
 from nsysan.analysis.memory import Memory
 from nsysan.analysis.recomputation import Recomputation
+from nsysan.analysis.stages import Stages
 from nsysan.analysis.steps import Steps
 from nsysan.model.idle import Cause
 from nsysan.model.partition import Part
@@ -28,9 +30,11 @@ from nsysan.report.prose import NO_BREAK_SPACE, ended, fraction_or, paired, plai
 from nsysan.report.renderers import Renderer
 from nsysan.report.section import question_of
 from nsysan.report.sections.collectives import collectives_heading, stragglers_of
+from nsysan.report.sections.contention import contention_sentence, queued_sentence, same_stream_sentence
 from nsysan.report.sections.counters import counters_sentence
 from nsysan.report.sections.host import foreign_sentences
 from nsysan.report.sections.memory import memory_sentence, recomputation_sentences, step_sentences
+from nsysan.report.sections.stages import slowest, stage_sentence
 from nsysan.report.steady_waits import state_wait
 from nsysan.report.verdict import facts_of, state_verdict, subject_of
 from nsysan.report.viewer import viewer_of
@@ -61,7 +65,7 @@ def render_text(run: Run) -> str:
         _kernel_lines(run),
         _cause_lines(run),
         _gap_lines(run),
-        _step_lines(run),
+        [*_step_lines(run), *_stage_lines(run)],
         _collective_lines(run),
         _inside_lines(run),
         [
@@ -165,6 +169,26 @@ def _collective_lines(run: Run) -> list[str]:
     return [line for sentence in sentences if sentence for line in _wrapped(ended(sentence))]
 
 
+def _stage_lines(run: Run) -> list[str]:
+    """What the mean step of the slowest device is spent on."""
+    found = run.results.get(Stages)
+    if isinstance(found, Skipped):
+        return []
+    device = slowest(found.stages)
+    told = f"{format_fraction(device.coverage_frac)} assigned, confidence {device.confidence.value}"
+    return _wrapped(f"{stage_sentence(device)} ({told}).")
+
+
+def _contention_sentences(run: Run) -> list[str]:
+    """What communication costs the compute beside it, and what waits: only what there is."""
+    found = run.results.get(Contention)
+    if isinstance(found, Skipped):
+        return []
+    slowed = contention_sentence(found.contention) if found.slowed_kernels else None
+    sentences = (slowed, queued_sentence(found.contention), same_stream_sentence(found.contention))
+    return [sentence for sentence in sentences if sentence is not None]
+
+
 def _inside_lines(run: Run) -> list[str]:
     """What stands out in memory, counters and host, a line each; nothing of what was not recorded."""
     memory, again = run.results.get(Memory), run.results.get(Recomputation)
@@ -176,6 +200,7 @@ def _inside_lines(run: Run) -> list[str]:
         sentences += step_sentences(memory.memory)
     if isinstance(again, Recomputation) and any(device.recomputed_count for device in again.recomputation):
         sentences += recomputation_sentences(again)
+    sentences += _contention_sentences(run)
     if isinstance(counters, Counters):
         sentences.append(counters_sentence(counters))
     if isinstance(host, HostView):

@@ -103,7 +103,8 @@ class Host:
 
     def _close_range(self) -> None:
         start_ns, push = self._open_ranges.pop()
-        self._ranges.append(Range(start_ns, self._now_ns, push.text, push.domain_id, push.marks_step, push.payload))
+        told = (push.text, push.domain_id, push.marks_step, push.payload, push.stage)
+        self._ranges.append(Range(start_ns, self._now_ns, *told))
 
     def _call(self, name: str, end_ns: int, cause: str | None) -> Call:
         self._call_count += 1

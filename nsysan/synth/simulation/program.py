@@ -8,9 +8,13 @@ from enum import Enum
 from nsysan.model.copies import MemoryKind
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import Activity
+from nsysan.model.stages import Stage
 from nsysan.synth.simulation.communicator import Communicator
 from nsysan.synth.simulation.gemm import GemmShape
 from nsysan.synth.simulation.payload import Payload
+
+_TILE = 192
+"""Rows and columns of a GEMM's result that one block computes."""
 
 
 class TaskKind(Enum):
@@ -59,7 +63,10 @@ class Rendezvous:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Work for a stream. ``duration_ns`` does not count for a collective, whose ``rendezvous`` says when it ends."""
+    """Work for a stream. ``duration_ns`` does not count for a collective, whose ``rendezvous`` says when it ends.
+
+    A kernel has ``block_count`` blocks, and takes ``slowdown`` times as long as it would with the GPU to itself.
+    """
 
     kind: TaskKind
     name: str
@@ -70,6 +77,13 @@ class Task:
     host_memory: MemoryKind = MemoryKind.PINNED
     gemm: GemmShape | None = None
     rendezvous: Rendezvous | None = None
+    block_count: int = 1
+    slowdown: float = 1.0
+
+    @property
+    def slowed_ns(self) -> int:
+        """What of its duration it would not take with the GPU to itself."""
+        return round(self.duration_ns - self.duration_ns / self.slowdown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +96,13 @@ class HostWork:
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """An NVTX range opens; one without a text is seen by nobody. It may mark a training step."""
+    """An NVTX range opens; one without a text is seen by nobody. It may mark a step, or be a ``stage`` of it."""
 
     text: str | None
     domain_id: int = 0
     marks_step: bool = False
     payload: Payload | None = None
+    stage: Stage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,14 +164,15 @@ class Synchronize:
 Action = HostWork | Push | Pop | Launch | PlainCall | RecordEvent | WaitEvent | Synchronize
 
 
-def kernel(name: str, duration_ns: int, activity: Activity = Activity.COMPUTE) -> Task:
+def kernel(name: str, duration_ns: int, activity: Activity = Activity.COMPUTE, block_count: int = 1) -> Task:
     """A kernel task."""
-    return Task(TaskKind.KERNEL, name, activity, duration_ns)
+    return Task(TaskKind.KERNEL, name, activity, duration_ns, block_count=block_count)
 
 
 def gemm_kernel(name: str, duration_ns: int, shape: GemmShape) -> Task:
     """A matrix multiplication of known shape."""
-    return Task(TaskKind.KERNEL, name, Activity.COMPUTE, duration_ns, gemm=shape)
+    block_count = -(-shape.m // _TILE) * -(-shape.n // _TILE)
+    return Task(TaskKind.KERNEL, name, Activity.COMPUTE, duration_ns, gemm=shape, block_count=block_count)
 
 
 def collective_kernel(name: str, rendezvous: Rendezvous) -> Task:

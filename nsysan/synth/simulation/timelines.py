@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeVar
 
+from nsysan.model.stages import Stage
 from nsysan.synth.simulation.communicator import Communicator
 from nsysan.synth.simulation.payload import Payload
 from nsysan.synth.simulation.program import Rendezvous, Task
@@ -54,6 +55,7 @@ class Range:
     domain_id: int
     marks_step: bool = False
     payload: Payload | None = None
+    stage: Stage | None = None
 
 
 class SyncKind(Enum):

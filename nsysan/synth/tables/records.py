@@ -20,7 +20,7 @@ VARYING = {
     schema.MEMCPY: f"start end {_WHERE} bytes copyKind srcKind dstKind srcDeviceId dstDeviceId",
     schema.MEMSET: f"start end {_WHERE} bytes",
     schema.KERNEL: f"""start end {_WHERE} demangledName shortName registersPerThread blockX blockY blockZ
-        staticSharedMemory dynamicSharedMemory""",
+        staticSharedMemory dynamicSharedMemory gridX gridY gridZ""",
     schema.GRAPH_TRACE: f"start end {_WHERE} graphId graphExecId",
     schema.NVTX_EVENTS: "start end eventType text globalTid textId domainId rangeId category endGlobalTid +binaryData",
     schema.SYNCHRONIZATION: f"start end {_WHERE} syncType eventId",
@@ -64,7 +64,6 @@ CONSTANT: dict[str, dict[str, int | str]] = {
     schema.KERNEL: {
         "launchType": 1,
         "cacheConfig": 1,
-        **{f"grid{axis}": 1 for axis in "XYZ"},
         "localMemoryPerThread": 0,
         "localMemoryTotal": 0,
         "gridId": 1,

@@ -49,6 +49,9 @@ class Knobs:
     """How many times their even share of tokens the experts of ``STRAGGLER_RANK`` get."""
     kernel_slowdown: float = 1.0
     """How many times longer every kernel takes, as on a GPU whose clock is throttled."""
+    contention_slowdown: float = 1.0
+    """How many times longer the kernels of the backward take from the first reduction of gradients on, beside which
+    they run."""
     straggler: Knobs | None = None
     """What ``STRAGGLER_RANK`` is like instead, for it is slow; the model's size is that of the job."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from nsysan.model.stages import Stage
 from nsysan.synth.simulation.communicator import Purpose
 from nsysan.synth.simulation.gemm import GemmShape
 from nsysan.synth.simulation.program import (
@@ -39,17 +40,22 @@ KERNEL_CALL = "cudaLaunchKernel_v7000"
 GEMM_CALL = "cudaLaunchKernelExC_v11060"
 MODULE_LOAD_CALL = "cuLibraryLoadData"
 COPY_CALL = "cudaMemcpyAsync_v3020"
+_BYTES_PER_BLOCK = 8_192
 MEMSET_CALL = "cudaMemsetAsync_v3020"
 
 
 class Operators:
-    """The calls of ``worker`` in one step, which load what has not been loaded before."""
+    """The calls of ``worker`` in one step, which load what has not been loaded before.
+
+    Kernels that are launched take ``slowdown`` times as long as they would alone.
+    """
 
     def __init__(self, worker: Worker, step: int) -> None:
         self._worker = worker
         self._knobs = worker.knobs
         self.times = KernelTimes(f"{worker.seed}/{worker.rank}/{step}", worker.knobs.kernel_slowdown)
         self._operator_count = 10_000 * step
+        self.slowdown = 1.0
 
     def gemm(self, shape: GemmShape) -> Iterator[Action]:
         """A matrix multiplication."""
@@ -63,7 +69,8 @@ class Operators:
 
     def memory_bound(self, operator: str, name: str, moved_bytes: float) -> Iterator[Action]:
         """A kernel that is bound by the memory of the GPU."""
-        yield from self.operator(operator, kernel(name, self.times.memory(moved_bytes)), KERNEL_CALL)
+        task = kernel(name, self.times.memory(moved_bytes), block_count=1 + int(moved_bytes) // _BYTES_PER_BLOCK)
+        yield from self.operator(operator, task, KERNEL_CALL)
 
     def operator(
         self, name: str, task: Task, call: str, *, sizes: str = "", blocking: bool = False
@@ -74,8 +81,13 @@ class Operators:
         yield Push(f"{name}, op_id = {self._operator_count}{described}")
         yield HostWork(self.times.of_host(self._knobs.python_ns))
         yield from self._load(task)
-        yield Launch(call, self._knobs.launch_ns, MAIN_STREAM, task, blocking)
+        yield Launch(call, self._knobs.launch_ns, MAIN_STREAM, self._contended(task), blocking)
         yield Pop()
+
+    def _contended(self, task: Task) -> Task:
+        if task.kind is not TaskKind.KERNEL or self.slowdown == 1:
+            return task
+        return replace(task, duration_ns=round(task.duration_ns * self.slowdown), slowdown=self.slowdown)
 
     def communicate(self, rendezvous: Rendezvous) -> Iterator[Action]:
         """This rank's part of a collective, on the stream of its purpose, after all that is launched by now."""
@@ -110,9 +122,9 @@ def after(first_stream: int, then_stream: int, event: str) -> Iterator[Action]:
     yield WaitEvent(event, then_stream)
 
 
-def in_range(text: str | None, actions: Iterable[Action]) -> Iterator[Action]:
-    """``actions`` in an NVTX range."""
-    yield Push(text)
+def in_range(text: str | None, actions: Iterable[Action], stage: Stage | None = None) -> Iterator[Action]:
+    """``actions`` in an NVTX range, which nobody sees without a text; they are of ``stage``."""
+    yield Push(text, stage=stage)
     yield from actions
     yield Pop()
 

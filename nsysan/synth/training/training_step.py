@@ -11,6 +11,7 @@ from itertools import chain
 
 from nsysan.model.copies import CopyKind, MemoryKind
 from nsysan.model.kernels import Collective
+from nsysan.model.stages import Stage
 from nsysan.synth.simulation.communicator import Communicator, Purpose
 from nsysan.synth.simulation.program import (
     Action,
@@ -60,14 +61,14 @@ class TrainingStep:
         ranges = spelling.step_ranges(self.number)
         yield from ranges
         yield from self.phases()
-        yield from in_range(spelling.optimizer, self.optimizer())
+        yield from in_range(spelling.optimizer, self.optimizer(), Stage.OPTIMIZER)
         yield from (Pop() for _ in ranges)
 
     def phases(self) -> Iterator[Action]:
         """All up to the optimizer."""
         yield from self.fetch_batch()
-        yield from in_range(self.worker.spelling.forward, self.forward())
-        yield from in_range(self.worker.spelling.backward, self.backward())
+        yield from in_range(self.worker.spelling.forward, self.forward(), Stage.FORWARD)
+        yield from in_range(self.worker.spelling.backward, self.backward(), Stage.BACKWARD)
 
     def fetch_batch(self) -> Iterator[Action]:
         """Wait for the loader, and copy what it brings."""
@@ -77,14 +78,15 @@ class TrainingStep:
     def wait_for_loader(self) -> Iterator[Action]:
         """Until the next batch is there."""
         loading = HostWork(self.operators.times.of_host(self.knobs.loader_ns), "data_loading")
-        yield from in_range(self.worker.spelling.loader, [loading])
+        yield from in_range(self.worker.spelling.loader, [loading], Stage.DATA)
 
     def copy_batch(self) -> Iterator[Action]:
         """From the host to the GPU."""
         size_bytes = 8 * self.knobs.token_count
         for _ in ("tokens", "labels"):
             batch = copy(CopyKind.HOST_TO_DEVICE, size_bytes, self.operators.times.host_copy(size_bytes))
-            yield from self.operators.operator("aten::copy_", batch, COPY_CALL)
+            copied = self.operators.operator("aten::copy_", batch, COPY_CALL)
+            yield from in_range(None, copied, Stage.HOST_TO_DEVICE_COPY)
 
     def forward(self) -> Iterator[Action]:
         """Embedding, layers and loss."""
@@ -116,7 +118,9 @@ class TrainingStep:
             recomputed = self.forward_layer(index) if self.knobs.recomputes else ()
             yield from self._captured(chain(recomputed, self.backward_layer(index)))
             yield from self._log()
-            yield from self.reduce_gradients(index)
+            yield from in_range(None, self.reduce_gradients(index), Stage.GRADIENT_SYNC)
+            self.operators.slowdown = self.knobs.contention_slowdown
+        self.operators.slowdown = 1.0
 
     def backward_layer(self, index: int) -> Iterator[Action]:  # noqa: ARG002 -- as in forward_layer
         """The gradients of one layer."""

@@ -20,6 +20,7 @@ from nsysan.synth.system.os_wait import HostTruth
 from nsysan.synth.training.kernels import gemm_ceiling_ns
 from nsysan.synth.truth.busy import Interval, idle_gaps, part_times, window_of
 from nsysan.synth.truth.idle_cause import idle_causes
+from nsysan.synth.truth.stages import StageTruth, stage_truths
 from nsysan.synth.truth.step import StepTime, steps_of
 
 SYNTHESIZED_BY = "nsysan synth"
@@ -73,6 +74,8 @@ class RankTruth:
     longest_idle_gap_ns: int
     idle_causes: dict[str, int]
     steps: tuple[StepTime, ...]
+    stages: tuple[StageTruth, ...]
+    slowed_ns: int
     as_recorded: RecordedTruth | None
     system: SystemTruth | None = None
 
@@ -178,6 +181,8 @@ def rank_truth(timeline: RankTimeline, place: Placement, recorded: Sequence[GpuW
         longest_idle_gap_ns=_longest(gaps),
         idle_causes={f"{cause}_ns": time_ns for cause, time_ns in sorted(idle_causes(timeline).items())},
         steps=steps_of(timeline),
+        stages=stage_truths(timeline),
+        slowed_ns=sum(work.task.slowed_ns for work in timeline.works),
         as_recorded=None if len(recorded) == len(timeline.works) else _recorded_truth(timeline.works, recorded),
     )
 

@@ -28,6 +28,15 @@ def repeated_truth(one: RankTruth, two: RankTruth, repetition: Repetition) -> Ra
             cause: growth.of(one.idle_causes.get(cause, 0), two.idle_causes.get(cause, 0)) for cause in sorted(causes)
         },
         steps=tuple(_steps(one.steps, two.steps, repetition)),
+        stages=tuple(
+            replace(
+                first,
+                time=growth.of_parts(first.time, both.time),
+                host_ns=growth.of(first.host_ns, both.host_ns),
+            )
+            for first, both in zip(one.stages, two.stages, strict=True)
+        ),
+        slowed_ns=growth.of(one.slowed_ns, two.slowed_ns),
         as_recorded=growth.of_records(one.as_recorded, two.as_recorded),
     )
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from nsysan.model.partition import Activity
 from nsysan.synth.simulation.program import TaskKind
-from nsysan.synth.simulation.timelines import Range, RankTimeline, Simulation
+from nsysan.synth.simulation.timelines import GpuWork, Range, RankTimeline, Simulation
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ def steps_of(timeline: RankTimeline) -> tuple[StepTime, ...]:
 
     Step k begins with the first kernel on the main compute stream whose launch call begins inside marker k.
     """
-    starts = list(_starts(timeline))
     return tuple(
-        StepTime(marker, start_ns, next_start_ns) for (marker, start_ns), (_, next_start_ns) in pairwise(starts)
+        StepTime(marker, kernel.start_ns, following.start_ns)
+        for (marker, kernel), (_, following) in pairwise(first_kernels(timeline))
     )
 
 
@@ -41,7 +41,8 @@ def _mean_step_ns(steps: tuple[StepTime, ...]) -> float:
     return (steps[-1].end_ns - steps[0].start_ns) / len(steps)
 
 
-def _starts(timeline: RankTimeline) -> Iterator[tuple[str | None, int]]:
+def first_kernels(timeline: RankTimeline) -> Iterator[tuple[str | None, GpuWork]]:
+    """The text of each marker, and the kernel with which its step begins."""
     stream_id = _main_stream(timeline)
     kernels = [
         work for work in timeline.works if work.stream_id == stream_id and work.task.kind is TaskKind.KERNEL
@@ -50,7 +51,7 @@ def _starts(timeline: RankTimeline) -> Iterator[tuple[str | None, int]]:
     for marker in sorted(_markers(timeline), key=lambda marker: marker.start_ns):
         while kernels[position].call.start_ns < marker.start_ns:
             position += 1
-        yield marker.text, kernels[position].start_ns
+        yield marker.text, kernels[position]
 
 
 def _markers(timeline: RankTimeline) -> Iterator[Range]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from nsysan.model.errors import UsageError
 from nsysan.model.kernels import Collective
+from nsysan.model.stages import Stage
 from nsysan.synth.simulation.communicator import Communicator, Purpose, largest_divisor, neighbours, strided
 from nsysan.synth.simulation.program import Action, Message, Rendezvous
 from nsysan.synth.training.job import Parallelism
@@ -63,7 +64,7 @@ class PipelineParallelStep(TrainingStep):
                 yield from self._send_backward(part)
 
     def _forward_part(self) -> Iterator[Action]:
-        yield from in_range(self.worker.spelling.forward, self._forward_layers())
+        yield from in_range(self.worker.spelling.forward, self._forward_layers(), Stage.FORWARD)
 
     def _forward_layers(self) -> Iterator[Action]:
         if self._stage == 0:
@@ -74,14 +75,14 @@ class PipelineParallelStep(TrainingStep):
             yield from self.loss()
 
     def _backward_part(self, part: int) -> Iterator[Action]:
-        yield from in_range(self.worker.spelling.backward, self._backward_layers(part))
+        yield from in_range(self.worker.spelling.backward, self._backward_layers(part), Stage.BACKWARD)
 
     def _backward_layers(self, part: int) -> Iterator[Action]:
         """The gradients of the layers, which add up over the parts and are reduced after the last."""
         for index in reversed(range(self.knobs.layer_count)):
             yield from self.backward_layer(index)
             if part == self.knobs.microbatch_count - 1:
-                yield from self.reduce_gradients(index)
+                yield from in_range(None, self.reduce_gradients(index), Stage.GRADIENT_SYNC)
 
     def _receive_forward(self, part: int) -> Iterator[Action]:
         yield from self._pass_on(self._stage - 1, forward=part)

@@ -1,0 +1,178 @@
+"""What each training step does when: data, copy of the batch, forward, backward, gradients, optimizer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from nsysan.analysis.gpu_time import no_gpu_work
+from nsysan.analysis.registry import Analysis
+from nsysan.analysis.steps import FEWEST_PER_DEVICE, MARKED_STEPS, STEPS_PER_JOB, WITHOUT_STEPS
+from nsysan.attribution.job import Device, Job
+from nsysan.attribution.stages.codes import SOURCES, STAGES
+from nsysan.attribution.stages.device import StepStages, stages_of_device
+from nsysan.attribution.stages.tiles import NOT_ASSIGNED
+from nsysan.attribution.steps.exclusion import Exclusion
+from nsysan.attribution.steps.steady import causes_and_exclusions, mean_of_steps, steady_rows
+from nsysan.attribution.steps.tiles import DeviceSteps
+from nsysan.model.confidence import Confidence
+from nsysan.model.partition import Part, PartTimes
+from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.stages import Stage
+from nsysan.model.tables import Int64Array
+
+SURE_FRAC = 0.9
+"""A stage is sure where ranges tell so much of it."""
+UNSURE_FRAC = 0.5
+"""It is unsure where the order of launch alone tells so much."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToldBy:
+    """The shares of a stage's time by what tells that it is of the stage; they add up to 1."""
+
+    ranges_frac: float
+    kernels_frac: float
+    order_frac: float
+
+
+@dataclass(frozen=True, slots=True)
+class StageTime:
+    """One stage in the mean steady step: time of the device by part, which adds up to ``gpu_ns``, and of the host.
+
+    ``stage`` is null for what belongs to no known stage, and then so are ``told_by`` and ``confidence``. ``step_frac``
+    is the share of the step. ``host_ns`` is the host's time from the launch of a step's first kernel to that of the
+    next step's; null where the calls were not recorded.
+    """
+
+    stage: Stage | None
+    gpu_ns: int
+    step_frac: float
+    time: PartTimes
+    host_ns: int | None
+    told_by: ToldBy | None
+    confidence: Confidence | None
+
+
+@dataclass(frozen=True, slots=True)
+class StagesOfStep:
+    """The time of one closed step by stage, as ``<stage>_ns`` of those it has; ``unassigned_ns`` is of none."""
+
+    start_ns: int
+    stages: dict[str, int]
+    excluded: Exclusion | None
+
+
+@dataclass(frozen=True, slots=True)
+class StagesOfDevice:
+    """The stages of a device's mean steady step, in their order; those without time are left out.
+
+    ``step_ns`` is that step, which the stages add up to, ``count`` of how many steps it is the mean. ``coverage_frac``
+    is the share of the step that belongs to a known stage.
+    """
+
+    device: str
+    count: int
+    step_ns: int
+    coverage_frac: float
+    confidence: Confidence
+    stages: tuple[StageTime, ...]
+    list: tuple[StagesOfStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The stages of every device that has steady steps."""
+
+    id: ClassVar[str] = "stages"
+
+    stages: tuple[StagesOfDevice, ...]
+
+
+def compute_stages(job: Job, _results: ResultSet) -> Stages | Skipped:
+    """The stages of every device; skipped where no step is steady, or none of any belongs to a known stage."""
+    if not job.gpus:
+        return no_gpu_work(Stages.id, job)
+    found = [(device, steps) for device in job.devices if (steps := job.steps.of_device(device)[1]) is not None]
+    if not found:
+        return Skipped(Stages.id, WITHOUT_STEPS, MARKED_STEPS.by({trace.profiler for trace in job.traces}))
+    listed = max(FEWEST_PER_DEVICE, STEPS_PER_JOB // len(found))
+    devices = [of_device for device, steps in found if (of_device := _of_device(job, device, steps, listed))]
+    if not devices:
+        return Skipped(Stages.id, "no step is steady, so there is none to take apart", None)
+    return Stages(tuple(devices))
+
+
+ANALYSIS = Analysis(Stages, compute_stages)
+
+
+def _of_device(job: Job, device: Device, steps: DeviceSteps, listed: int) -> StagesOfDevice | None:
+    _, excluded = causes_and_exclusions(job, device, steps)
+    steady = steady_rows(excluded)
+    if not len(steady):
+        return None
+    found = stages_of_device(job, device, steps)
+    stages = tuple(_stage_times(found, steady))
+    step_ns = sum(stage.gpu_ns for stage in stages)
+    known_ns = sum(stage.gpu_ns for stage in stages if stage.stage is not None)
+    by_source_ns = found.device_ns[steady, :NOT_ASSIGNED].reshape(-1, len(SOURCES), len(Part)).sum(axis=(0, 2))
+    told = _told_by(by_source_ns)
+    return StagesOfDevice(
+        device=device.id,
+        count=len(steady),
+        step_ns=step_ns,
+        coverage_frac=known_ns / step_ns,
+        confidence=Confidence.LOW if told is None else _confidence(told),
+        stages=stages,
+        list=tuple(_list(steps, found.device_ns, excluded, min(listed, len(steps)))),
+    )
+
+
+def _stage_times(found: StepStages, steady: Int64Array) -> Iterator[StageTime]:
+    """The stages that take any time of the device or the host in the mean of these steps, what is of none last."""
+    times_ns = found.device_ns[steady]
+    by_label_ns = np.array(mean_of_steps(times_ns.reshape(len(steady), -1))).reshape(times_ns.shape[1:])
+    by_source_ns = by_label_ns[:NOT_ASSIGNED].reshape(len(STAGES), len(SOURCES), len(Part))
+    parts_ns = np.concatenate([by_source_ns.sum(axis=1), by_label_ns[NOT_ASSIGNED:]])
+    host_ns = None if found.host_ns is None else mean_of_steps(found.host_ns[steady])
+    step_ns = int(parts_ns.sum())
+    for place, stage in enumerate((*STAGES, None)):
+        gpu_ns = int(parts_ns[place].sum())
+        if gpu_ns or (host_ns is not None and host_ns[place]):
+            told = None if stage is None else _told_by(by_source_ns[place].sum(axis=1))
+            yield StageTime(
+                stage=stage,
+                gpu_ns=gpu_ns,
+                step_frac=gpu_ns / step_ns,
+                time=PartTimes(*parts_ns[place].tolist()),
+                host_ns=None if host_ns is None else host_ns[place],
+                told_by=told,
+                confidence=None if told is None else _confidence(told),
+            )
+
+
+def _told_by(by_source_ns: Int64Array) -> ToldBy | None:
+    """The shares of the sources, None where there is no time."""
+    total_ns = int(by_source_ns.sum())
+    return ToldBy(*(by_source_ns / total_ns).tolist()) if total_ns else None
+
+
+def _confidence(told: ToldBy) -> Confidence:
+    if told.ranges_frac >= SURE_FRAC:
+        return Confidence.HIGH
+    return Confidence.LOW if told.order_frac > UNSURE_FRAC else Confidence.MEDIUM
+
+
+def _list(
+    steps: DeviceSteps, times_ns: Int64Array, excluded: Sequence[Exclusion | None], count: int
+) -> Iterator[StagesOfStep]:
+    of_labels_ns = times_ns[:count].sum(axis=2)
+    of_stages_ns = of_labels_ns[:, :NOT_ASSIGNED].reshape(count, len(STAGES), len(SOURCES)).sum(axis=2)
+    totals_ns = np.concatenate([of_stages_ns, of_labels_ns[:, NOT_ASSIGNED:]], axis=1).tolist()
+    names = (*(f"{stage.value}_ns" for stage in STAGES), "unassigned_ns")
+    for row in range(count):
+        present = {name: time for name, time in zip(names, totals_ns[row], strict=True) if time}
+        yield StagesOfStep(int(steps.bounds_ns[row]), present, excluded[row])

@@ -1,0 +1,142 @@
+"""Work that was ready and did not begin: communication behind compute that was launched later, and the other way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nsysan.attribution.activities import Activities
+from nsysan.attribution.contention.streams import stream_codes
+from nsysan.attribution.launch import NO_CALL
+from nsysan.model.partition import Activity
+from nsysan.model.tables import BoolArray, IdArray, Int64Array, Table
+from nsysan.timeline.intervals import union
+from nsysan.timeline.ordering import order_of
+
+if TYPE_CHECKING:
+    from nsysan.attribution.host import Host
+
+AT_ONCE_NS = 5_000
+"""What begins so soon after something has ended may have waited for it."""
+SHORTEST_DELAY_NS = 10_000
+"""Any work needs a few microseconds from its call to its begin."""
+_MOST_LOOKED_AT = 10_000
+_NOTHING_ENDED = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CalledWork(Table):
+    """The work of a device that a call launched, in order of its end.
+
+    ``free_ns`` is when its stream had ended all that was called before it and its call had returned: it could begin
+    then, but for what other streams had to do first.
+    """
+
+    activity: Int64Array
+    start_ns: Int64Array
+    end_ns: Int64Array
+    call_start_ns: Int64Array
+    call_end_ns: Int64Array
+    free_ns: Int64Array
+    is_compute: BoolArray
+    is_communication: BoolArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QueuedWork(Table):
+    """Work that stood ready from ``ready_ns`` on, and began when ``behind`` had ended; positions among activities."""
+
+    activity: Int64Array
+    behind: Int64Array
+    ready_ns: Int64Array
+    start_ns: Int64Array
+
+
+def called_work(activities: Activities, host: Host) -> CalledWork:
+    """The work of one device; ``activities`` are all of it, in order of start."""
+    calls = host.launches.of(activities)
+    rows = np.flatnonzero((calls != NO_CALL) & (activities.end_ns > activities.start_ns))
+    stream = stream_codes(activities.take(rows), host.trace)
+    free_ns = np.maximum(host.calls.end_ns[calls[rows]], _stream_free_ns(stream, activities.end_ns[rows]))
+    rows_by_end = order_of(activities.end_ns[rows], activities.start_ns[rows])
+    rows, free_ns = rows[rows_by_end], free_ns[rows_by_end]
+    kinds = activities.kind[rows]
+    return CalledWork(
+        activity=rows,
+        start_ns=activities.start_ns[rows],
+        end_ns=activities.end_ns[rows],
+        call_start_ns=host.calls.start_ns[calls[rows]],
+        call_end_ns=host.calls.end_ns[calls[rows]],
+        free_ns=free_ns,
+        is_compute=kinds == int(Activity.COMPUTE),
+        is_communication=kinds == int(Activity.COMMUNICATION),
+    )
+
+
+def queued_communication(work: CalledWork) -> QueuedWork:
+    """Communication that began when compute had ended which was called after it, and so is nothing it can depend on.
+
+    It was ready when its call had returned, its stream was free, and the last work that was called before it and
+    ended before it began had ended: an event may have made it wait for that. So the delay is the least there was.
+    """
+    asked = np.flatnonzero(work.is_communication)
+    last = np.searchsorted(work.end_ns, work.start_ns[asked], side="right") - 1
+    safe = np.maximum(last, 0)
+    behind = (last >= 0) & work.is_compute[safe] & (work.start_ns[asked] - work.end_ns[safe] <= AT_ONCE_NS)
+    behind &= work.call_start_ns[safe] >= work.call_end_ns[asked]
+    asked, last = asked[behind], last[behind]
+    ready_ns = np.maximum(work.free_ns[asked], _last_dependency_ns(work, asked, last))
+    late = work.start_ns[asked] - ready_ns >= SHORTEST_DELAY_NS
+    asked, last = asked[late], last[late]
+    return QueuedWork(work.activity[asked], work.activity[last], ready_ns[late], work.start_ns[asked])
+
+
+def compute_behind_communication(work: CalledWork) -> QueuedWork:
+    """Compute that stood ready while communication ran on another stream, and began when that had ended."""
+    asked = np.flatnonzero(work.is_compute)
+    last = np.searchsorted(work.end_ns, work.start_ns[asked], side="right") - 1
+    safe = np.maximum(last, 0)
+    behind = (last >= 0) & work.is_communication[safe] & (work.start_ns[asked] - work.end_ns[safe] <= AT_ONCE_NS)
+    asked, last = asked[behind], last[behind]
+    ready_ns = np.maximum(work.free_ns[asked], work.start_ns[last])
+    waits = work.end_ns[last] - ready_ns >= SHORTEST_DELAY_NS
+    asked, last = asked[waits], last[waits]
+    return QueuedWork(work.activity[asked], work.activity[last], ready_ns[waits], work.start_ns[asked])
+
+
+def waited_ns(queued: QueuedWork) -> int:
+    """The time in which any of the work stood ready: what waits at once counts once."""
+    return union(queued.ready_ns, queued.start_ns).total_ns
+
+
+def _last_dependency_ns(work: CalledWork, asked: Int64Array, last: Int64Array) -> Int64Array:
+    """The end of the last work up to ``last`` in order of end that was called before each; none: before all times.
+
+    What ended before the work was free does not matter, so one looks back no further.
+    """
+    found_ns = work.free_ns[asked].copy()
+    places, open_ = last.copy(), np.arange(len(asked))
+    for _ in range(_MOST_LOOKED_AT):
+        ended_ns = work.end_ns[np.maximum(places[open_], 0)]
+        open_ = open_[(places[open_] > _NOTHING_ENDED) & (ended_ns > work.free_ns[asked[open_]])]
+        if not len(open_):
+            break
+        before = work.call_start_ns[places[open_]] < work.call_start_ns[asked[open_]]
+        found_ns[open_[before]] = work.end_ns[places[open_[before]]]
+        open_ = open_[~before]
+        places[open_] -= 1
+    # what was not decided is not claimed
+    found_ns[open_] = work.start_ns[asked[open_]]
+    return found_ns
+
+
+def _stream_free_ns(stream: IdArray, end_ns: Int64Array) -> Int64Array:
+    """The end of the work before each on its stream, the earliest time where there is none; in order of start."""
+    order = np.argsort(stream, kind="stable")
+    previous_ns = np.concatenate([[np.iinfo(np.int64).min], end_ns[order][:-1]])
+    first = np.concatenate([[True], np.diff(stream[order]) != 0])[: len(order)]
+    free_ns = np.empty(len(order), np.int64)
+    free_ns[order] = np.where(first, np.iinfo(np.int64).min, previous_ns[: len(order)])
+    return free_ns

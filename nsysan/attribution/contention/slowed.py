@@ -1,0 +1,133 @@
+"""Compute kernels beside communication against the same kernels alone: same name, same grid, same block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nsysan.attribution.activities import SOURCES
+from nsysan.attribution.grouping import codes_of
+from nsysan.model.distinct import distinct, first_rows
+from nsysan.model.partition import Activity
+from nsysan.model.tables import ABSENT, BoolArray, IdArray, Int64Array, Table
+from nsysan.timeline.intervals import union
+from nsysan.timeline.ordering import order_of
+
+if TYPE_CHECKING:
+    from nsysan.attribution.job import Gpu, Job
+
+FEWEST_KERNELS = 3
+"""So many must have run beside communication, and so many alone, to be compared."""
+BESIDE_FRAC = 0.5
+"""A kernel ran beside communication where so much of it did; alone where none did; else it tells neither."""
+
+STEADY_FRAC = 0.25
+"""Kernels that vary by more of their median alone are not alike, whatever their grid: products of other depth."""
+UNSTEADY_FRAC = 0.5
+"""Beside communication they may vary more: by how long, and with what, they share the GPU."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparedKernels(Table):
+    """One row for kernels of one name, grid and block that ran often enough alone and beside communication.
+
+    ``activity`` is one of them, as a position among the GPU's activities. ``beside_ns`` is the time of those beside
+    communication that communication ran meanwhile. Medians are in whole ns, rounded down.
+    """
+
+    activity: Int64Array
+    alone_count: Int64Array
+    alone_median_ns: Int64Array
+    beside_count: Int64Array
+    beside_median_ns: Int64Array
+    beside_ns: Int64Array
+
+    @property
+    def slowdown_ns(self) -> Int64Array:
+        """What the kernels beside communication took longer by: their count x the difference of the medians."""
+        slower: Int64Array = self.beside_count * (self.beside_median_ns - self.alone_median_ns)
+        return slower
+
+
+def compared_kernels(job: Job, gpu: Gpu) -> ComparedKernels:
+    """The compute kernels in the GPU's window that can be compared; none where their dimensions are not known."""
+    rows, shape = _kernels_of_known_shape(job, gpu)
+    if not len(rows):
+        return ComparedKernels(*[rows] * len(fields(ComparedKernels)))
+    activities = gpu.activities.take(rows)
+    communicates = np.isin(gpu.activities.kind, (int(Activity.COMMUNICATION), int(Activity.FUSED)))
+    covered = union(gpu.activities.start_ns[communicates], gpu.activities.end_ns[communicates])
+    beside_ns = covered.covered_until(activities.end_ns) - covered.covered_until(activities.start_ns)
+    duration_ns = activities.end_ns - activities.start_ns
+    is_beside, is_alone = beside_ns >= BESIDE_FRAC * duration_ns, beside_ns == 0
+    return _compared(rows, shape, duration_ns, (is_alone, is_beside & ~is_alone), beside_ns)
+
+
+def _kernels_of_known_shape(job: Job, gpu: Gpu) -> tuple[Int64Array, IdArray]:
+    """The compute kernels of some length that lie whole in the window, and a number for name, grid and block."""
+    first_ns, last_ns = gpu.window_ns
+    activities = gpu.activities
+    inside = (activities.start_ns >= first_ns) & (activities.end_ns <= last_ns)
+    inside &= (activities.end_ns > activities.start_ns) & (activities.kind == int(Activity.COMPUTE))
+    rows = np.flatnonzero(inside & (activities.source == SOURCES.index("kernels")))
+    columns = np.full((7, len(rows)), ABSENT)
+    for report in distinct(activities.report[rows]).tolist():
+        trace, of_report = job.traces[report], np.flatnonzero(activities.report[rows] == report)
+        if trace.kernels is not None and trace.kernel_dimensions is not None:
+            places = activities.row[rows[of_report]]
+            columns[0, of_report] = trace.kernels.name_id[places]
+            for number, column in enumerate(trace.kernel_dimensions.columns().values(), start=1):
+                columns[number, of_report] = column[places]
+    known = (columns != ABSENT).all(axis=0)
+    return rows[known], codes_of(activities.report[rows[known]], *columns[:, known])
+
+
+def _compared(
+    rows: Int64Array, shape: IdArray, duration_ns: Int64Array, ways: tuple[BoolArray, BoolArray], beside_ns: Int64Array
+) -> ComparedKernels:
+    count = int(shape.max()) + 1
+    alone, beside = (_Grouped.of(shape[way], duration_ns[way], count) for way in ways)
+    chosen = np.flatnonzero(alone.varies_within(STEADY_FRAC) & beside.varies_within(UNSTEADY_FRAC))
+    together_ns = np.zeros(count, np.int64)
+    np.add.at(together_ns, shape[ways[1]], beside_ns[ways[1]])
+    return ComparedKernels(
+        activity=rows[first_rows(shape)[chosen]],
+        alone_count=alone.counts[chosen],
+        alone_median_ns=alone.median_ns[chosen],
+        beside_count=beside.counts[chosen],
+        beside_median_ns=beside.median_ns[chosen],
+        beside_ns=together_ns[chosen],
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Grouped:
+    """Durations by group, each group's from the shortest to the longest, one group after the other."""
+
+    counts: Int64Array
+    ordered_ns: Int64Array
+
+    @classmethod
+    def of(cls, group: IdArray, durations_ns: Int64Array, group_count: int) -> _Grouped:
+        return cls(np.bincount(group, minlength=group_count), durations_ns[order_of(group, durations_ns)])
+
+    @property
+    def median_ns(self) -> Int64Array:
+        """The mean of the two middle values in whole ns, 0 of a group without any."""
+        last = np.maximum(self.counts - 1, 0)
+        return (self._at(last // 2) + self._at(self.counts // 2)) // 2
+
+    def varies_within(self, share: float) -> BoolArray:
+        """Which groups are large enough, and have at most so much of their median between the outer tenths."""
+        last = np.maximum(self.counts - 1, 0)
+        spread_ns = self._at(last - last // 10) - self._at(last // 10)
+        varies: BoolArray = (self.counts >= FEWEST_KERNELS) & (spread_ns <= share * self.median_ns)
+        return varies
+
+    def _at(self, rank: Int64Array) -> Int64Array:
+        """The value of this rank in each group."""
+        begins = np.cumsum(self.counts) - self.counts
+        padded = np.append(self.ordered_ns, 0)
+        return np.where(self.counts > 0, padded[(begins + rank).clip(max=len(self.ordered_ns))], 0)
