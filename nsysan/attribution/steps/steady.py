@@ -1,17 +1,44 @@
-"""The steady steps of a device as stretches of its time."""
+"""Which steps of a device are steady, and what they idled for."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nsysan.attribution.steps.exclusion import exclusions, step_causes_ns
+from nsysan.attribution.steps.exclusion import Exclusion, exclusions, step_causes_ns
 from nsysan.attribution.steps.tiles import DeviceSteps
+from nsysan.model.tables import Int64Array
 from nsysan.timeline.intervals import Intervals
 
 if TYPE_CHECKING:
     from nsysan.attribution.job import Device, Job
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgedSteps:
+    """The steps of a device: idle time by cause code, one row a step, and why each is excluded, None where steady.
+
+    ``causes_ns`` is None where no calls were recorded.
+    """
+
+    steps: DeviceSteps
+    causes_ns: Int64Array | None
+    excluded: tuple[Exclusion | None, ...]
+
+    @property
+    def steady(self) -> Int64Array:
+        """The rows of the steps that count."""
+        return np.array([row for row, why in enumerate(self.excluded) if why is None], np.int64)
+
+
+def judge_steps(job: Job, device: Device, steps: DeviceSteps) -> JudgedSteps:
+    """These steps of the device with their idle time by cause and why some do not count."""
+    idle = job.idle.of_device(device)
+    causes_ns = step_causes_ns(steps, None if idle is None else idle.pieces)
+    excluded = exclusions(steps, causes_ns, job.idle.threads[device.report].host, device.global_pid)
+    return JudgedSteps(steps, None if idle is None else causes_ns, tuple(excluded))
 
 
 def steady_steps(job: Job, device: Device) -> Intervals | None:
@@ -19,12 +46,5 @@ def steady_steps(job: Job, device: Device) -> Intervals | None:
     steps = job.steps.of_device(device)[1]
     if steps is None:
         return None
-    idle = job.idle.of_device(device)
-    causes_ns = step_causes_ns(steps, None if idle is None else idle.pieces)
-    steady = _steady_rows(job, device, steps, causes_ns)
+    steady = judge_steps(job, device, steps).steady
     return Intervals(steps.bounds_ns[steady], steps.bounds_ns[steady + 1]) if len(steady) else None
-
-
-def _steady_rows(job: Job, device: Device, steps: DeviceSteps, causes_ns: np.ndarray) -> np.ndarray:
-    excluded = exclusions(steps, causes_ns, job.idle.threads[device.report].host, device.global_pid)
-    return np.flatnonzero([why is None for why in excluded])
