@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from typing import Annotated, ClassVar
 
 import msgspec
@@ -178,9 +178,8 @@ class GpuTime:
             return
         whole = Figure(WINDOW_SHARES, "whole", "window", 1.0, Unit.FRAC)
         yield Figure(_WINDOW, "length", "length of the window", sum(windows_ns) / len(windows_ns), Unit.NS)
-        for part in Part:
-            share, better = self.job.time.of(part).mean_frac, part_better(part)
-            yield Figure(WINDOW_SHARES, part.value, part.value.replace("_", " "), share, Unit.FRAC, better, whole.id)
+        shares = {part: self.job.time.of(part).mean_frac for part in Part}
+        yield from figures_of_parts(WINDOW_SHARES, shares, Unit.FRAC, whole)
         yield whole
 
     def conditions(self) -> Iterator[Condition]:
@@ -202,9 +201,15 @@ _WINDOW = Topic("window", "The window")
 WINDOW_SHARES = Topic("window_shares", "Shares of the window, mean over GPUs")
 
 
-def part_better(part: Part) -> Better:
-    """Which way a part should move: the GPU is there to compute, and whether it communicates meanwhile is no matter."""
-    return Better.NEITHER if part in COMPUTING_PARTS or part is Part.OPAQUE_GRAPH else Better.LESS
+def figures_of_parts(topic: Topic, values: Mapping[Part, float], unit: Unit, whole: Figure) -> Iterator[Figure]:
+    """The parts of the whole, those in which compute runs also as one: none of these is better than another."""
+    computing = Figure(topic, "computing", "computing", sum(map(values.__getitem__, COMPUTING_PARTS)), unit)
+    yield replace(computing, part_of=whole.id)
+    for part in Part:
+        computes = part in COMPUTING_PARTS
+        better = Better.NEITHER if computes or part is Part.OPAQUE_GRAPH else Better.LESS
+        of = computing.id if computes else whole.id
+        yield Figure(topic, part.value, part.value.replace("_", " "), values[part], unit, better, of)
 
 
 _GPU_WORK = Recapture(

@@ -43,8 +43,8 @@ class IdleByCause:
 
 
 def idle_name(cause: Cause) -> str:
-    """The idle time of a cause as one name: ``idle: data loading``."""
-    return f"idle: {cause.value.replace('_', ' ')}"
+    """The idle time of a cause as one name: ``idle by data loading``."""
+    return "idle by unknown cause" if cause is Cause.UNKNOWN else f"idle by {cause.value.replace('_', ' ')}"
 
 
 _TOPIC = Topic("window_idle_causes", "Idle time by cause, as shares of the window, mean over GPUs")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nsysan.analysis.gpu_time import part_better
+from nsysan.analysis.gpu_time import figures_of_parts
 from nsysan.analysis.idle_causes import idle_name
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.idle import Cause
@@ -35,10 +35,8 @@ def step_figures(devices: Sequence[StepsOfDevice]) -> Iterator[Figure]:
     mean = Figure(_STEP, "mean", "step", mean_ns, Unit.NS, Better.LESS, None, _standard_error_ns(steady))
     yield mean
     yield Figure(_STEP, "median", "median step", median_ns, Unit.NS, Better.LESS)
-    for part in Part:
-        time_ns = sum(_time(device).of(part) for device in steady) / len(steady)
-        name = part.value.replace("_", " ")
-        yield Figure(_PARTS, part.value, name, time_ns, Unit.NS, part_better(part), mean.id)
+    times_ns = {part: sum(_time(device).of(part) for device in steady) / len(steady) for part in Part}
+    yield from figures_of_parts(_PARTS, times_ns, Unit.NS, mean)
     explained = [device.idle_causes for device in steady if device.idle_causes is not None]
     if len(explained) == len(steady):
         for cause in Cause:

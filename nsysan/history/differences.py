@@ -29,6 +29,11 @@ class Difference:
     noise: float | None
 
     @property
+    def moved(self) -> float:
+        """The change, where what a run does not have counts as nothing, as with a kernel that it does not run."""
+        return (self.after or 0.0) - (self.before or 0.0)
+
+    @property
     def is_noise(self) -> bool:
         """Whether the runs themselves spread as much as they differ."""
         return self.noise is not None and self.change is not None and abs(self.change) <= self.noise
