@@ -45,15 +45,15 @@ def test_the_sentences_say_the_step_its_carriers_and_all_that_is_not_the_same() 
         (
             101.0,
             (
-                "The mean step takes as long as before, 100.000 and now 101.000 ms, up to the 1.414 ms that means of such "
-                "steps differ by chance: computing +1.000 ms"
+                "The mean step takes as long as before, 100.000 and now 101.000 ms, up to the 1.414 ms that means of "
+                "such steps differ by chance: computing +1.000 ms"
             ),
         ),
         (
             99.9,
             (
-                "The mean step takes as long as before, 100.000 and now 99.900 ms, up to the 1.414 ms that means of such "
-                "steps differ by chance"
+                "The mean step takes as long as before, 100.000 and now 99.900 ms, up to the 1.414 ms that means of "
+                "such steps differ by chance"
             ),
         ),
     ],
