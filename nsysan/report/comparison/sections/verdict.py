@@ -14,8 +14,9 @@ def _build(comparison: Comparison) -> VerdictView:
     before, after = comparison.before, comparison.after
     shown = tuple((Phrase(sentence),) for sentence in sentences_of(comparison))
     count = len(comparison.obstacles) + len(comparison.one_sided)
-    facts = (f"before: {listed(before.reports)}", *((f"{counted(count, 'condition')} not the same",) if count else ()))
-    return VerdictView(listed(after.reports), facts, None, shown, heading=state_comparison(comparison))
+    facts = (f"{counted(count, 'condition')} not the same",) if count else ()
+    subject = f"{listed(after.reports)} against {listed(before.reports)}"
+    return VerdictView(subject, facts, None, shown, heading=state_comparison(comparison))
 
 
 SECTION = Section("verdict", 0, "Verdict", "What changed", _build, Layout.OPEN, "sections/verdict.html")
