@@ -100,8 +100,8 @@ def compare(before: Snapshot, after: Snapshot) -> Comparison:
     )
 
 
-def obstacles_of(before: Snapshot, after: Snapshot) -> Iterator[Obstacle]:
-    """The conditions that differ, the forbidding ones first; one that only one run knows is a caution."""
+def obstacles_of(before: Snapshot, after: Snapshot, *, strict: bool = False) -> Iterator[Obstacle]:
+    """The conditions that differ, the forbidding ones first; one that only one run knows is a caution unless strict."""
     ours, theirs = ({one.id: one for one in snapshot.conditions} for snapshot in (before, after))
     found = []
     for condition_id in {**ours, **theirs}:
@@ -109,7 +109,7 @@ def obstacles_of(before: Snapshot, after: Snapshot) -> Iterator[Obstacle]:
         known = first or second
         values = (None if first is None else first.value, None if second is None else second.value)
         if known is not None and values[0] != values[1]:
-            bearing = Bearing.CAUTIONS if None in values else known.bearing
+            bearing = Bearing.CAUTIONS if None in values and not strict else known.bearing
             found.append(Obstacle(known.id, known.name, *values, bearing))
     yield from sorted(found, key=lambda obstacle: obstacle.bearing is not Bearing.FORBIDS)
 

@@ -93,6 +93,10 @@ class Store:
             )
         return found
 
+    def latest(self) -> KeptRun:
+        """The run that was added last."""
+        return self._read("select id from runs order by number desc limit 1", ())[0]
+
     def run(self, run_id: str) -> KeptRun:
         """The one run whose id begins so."""
         escaped = run_id.replace("!", "!!").replace("%", "!%").replace("_", "!_")

@@ -50,10 +50,10 @@ def test_a_run_that_is_there_stays_one_and_joins_the_baseline(tmp_path: Path) ->
     store = Store(tmp_path / "history.sqlite")
     store.add({"abc": RUN}, Details(NOW))
 
-    assert store.add({"abc": RUN, "abd": RUN}, Details(NOW, baseline="main")) == ("abd",)
+    assert store.add({"abc": RUN, "abx": RUN}, Details(NOW, baseline="main")) == ("abx",)
 
-    assert [(run.id, run.baselines) for run in store.runs([])] == [("abc", ("main",)), ("abd", ("main",))]
-    assert [run.id for run in store.baseline("main")] == ["abc", "abd"]
+    assert [(run.id, run.baselines) for run in store.runs([])] == [("abc", ("main",)), ("abx", ("main",))]
+    assert [run.id for run in store.baseline("main")] == ["abc", "abx"]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_run_that_is_there_stays_one_and_joins_the_baseline(tmp_path: Path) ->
 )
 def test_what_is_not_there_is_said(tmp_path: Path, ask: object, sentence: str) -> None:
     store = Store(tmp_path / "history.sqlite")
-    store.add({"abc": RUN, "abd": RUN}, Details(NOW))
+    store.add({"abc": RUN, "abx": RUN}, Details(NOW))
 
     with pytest.raises(UsageError, match=sentence.replace(".", r"\.")):
         ask(store)  # type: ignore[operator]
