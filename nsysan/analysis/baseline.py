@@ -12,7 +12,7 @@ from nsysan.analysis.memory import Memory, MemoryOfGpu, MemorySource
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.steps import Steps
 from nsysan.attribution.job import Job
-from nsysan.model.figures import Better, Figure, Topic, Unit
+from nsysan.model.figures import Bearing, Better, Condition, Figure, Topic, Unit
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import format_fraction
 
@@ -54,6 +54,12 @@ class Baseline:
             value: float | None = getattr(self.baseline, key)
             if value is not None:
                 yield Figure(_TOPIC, key, name, value, unit, better)
+
+    def conditions(self) -> Iterator[Condition]:
+        """Who counted the memory."""
+        if self.baseline.peak_memory_kind is not None:
+            kind = self.baseline.peak_memory_kind.value.replace("_", " ")
+            yield Condition("peak_memory_kind", "peak memory counted by", kind, Bearing.CAUTIONS)
 
 
 _TOPIC = Topic("baseline", "The six baseline figures")

@@ -22,6 +22,7 @@ class Unit(str, Enum):
     BYTES_PER_S = "bytes_per_s"
     COUNT = "count"
     PER_S = "per_s"
+    HZ = "hz"
 
 
 class Better(str, Enum):

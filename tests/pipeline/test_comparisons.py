@@ -124,3 +124,7 @@ def test_the_real_pair_is_compared_by_shares_and_not_believed_as_a_step() -> Non
     assert sentences_of(comparison)[0].startswith("Steps are known in neither run, so no time a step can be compared")
     # counted in the table of kernels by hand: 68 and 60 rows of the name
     assert "flash::flash_fwd_kernel, ran 60 times instead of 68" in sentences_of(comparison)[1]
+    # what grew is waiting, of a rank for the other that launches late, not what the network takes
+    assert sentences_of(comparison)[2].startswith("Send recv over 2 ranks: transfer 176.704 instead of 175.064")
+    waits = comparison.topic("collective_waits")[0]
+    assert waits.change_frac == pytest.approx(0.75, abs=0.01)

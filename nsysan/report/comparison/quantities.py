@@ -11,6 +11,7 @@ from nsysan.report.elements import Cell
 
 MINUS = "\u2212"
 UNKNOWN = "not known"
+_HZ_PER_MHZ = 1_000_000
 
 
 def _format_count(count: float) -> str:
@@ -24,6 +25,7 @@ _FORMATS: Mapping[Unit, Callable[[float], str]] = {
     Unit.BYTES_PER_S: format_rate,
     Unit.COUNT: _format_count,
     Unit.PER_S: lambda rate: f"{_format_count(rate)}/s",
+    Unit.HZ: lambda clock_hz: f"{clock_hz / _HZ_PER_MHZ:,.0f} MHz",
 }
 _COPIED_UNITS = {Unit.NS: "ns", Unit.FRAC: "fraction", Unit.BYTES: "bytes", Unit.BYTES_PER_S: "bytes/s"}
 

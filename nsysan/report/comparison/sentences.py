@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from nsysan.analysis.collective_figures import COLLECTIVE_TRANSFERS, COLLECTIVE_WAITS
 from nsysan.analysis.kernel_summary import KERNEL_RUNS
 from nsysan.analysis.step_kernels import STEP_KERNEL_RUNS, STEP_KERNELS
 from nsysan.attribution.kernel_class import function_name
@@ -18,6 +19,7 @@ LEAST_FRAC = 0.01
 """A change of less of the whole is not worth a word."""
 _MOST_CARRIERS = 4
 _MOST_KERNELS = 2
+_MOST_COLLECTIVES = 2
 
 
 def state_comparison(comparison: Comparison) -> str:
@@ -40,6 +42,7 @@ def sentences_of(comparison: Comparison) -> tuple[str, ...]:
             *_about_obstacles(comparison.forbidding),
             *_about_whole(comparison),
             *_about_kernels(comparison),
+            *_about_collectives(comparison),
             *_about_findings(comparison),
         )
     )
@@ -121,6 +124,23 @@ def _about_kernels(comparison: Comparison) -> Iterator[str]:
         if abs(kernel.moved) >= LEAST_FRAC * (whole.before or 0.0):
             change = signed(kernel.moved, kernel.unit)
             yield f"Kernel {function_name(kernel.name)}: {change} a step{_runs(runs.get(kernel.key))}"
+
+
+def _about_collectives(comparison: Comparison) -> Iterator[str]:
+    """Transfer apart from waiting, of the collectives that took most time before: only transfer is the network's."""
+    waits = {one.key: one for one in comparison.topic(COLLECTIVE_WAITS.id)}
+    both = [one for one in comparison.topic(COLLECTIVE_TRANSFERS.id) if one.change is not None]
+    for transfer in both[:_MOST_COLLECTIVES]:
+        wait = waits.get(transfer.key)
+        told = [transfer] if wait is None or wait.change is None else [transfer, wait]
+        if any(abs(one.change or 0.0) >= LEAST_FRAC * abs(one.before or 0.0) and one.moved for one in told):
+            figures = zip(("transfer", "wait a rank"), told, strict=False)
+            yield f"{capitalized(transfer.name)}: {', '.join(f'{name} {_instead(one)}' for name, one in figures)}"
+
+
+def _instead(one: Difference) -> str:
+    after, before = quantity(one.after, one.unit), quantity(one.before, one.unit)
+    return f"{after} as before" if after == before else paired(after, "instead of", before)
 
 
 def _runs(runs: Difference | None) -> str:
