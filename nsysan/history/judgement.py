@@ -95,8 +95,10 @@ def _unknown(
 ) -> Judgement:
     """A figure that the baseline or some new run does not have: why, as far as the runs say what they cannot answer."""
     answered = {skipped.id for one in repeats for skipped in one.skipped}
-    reasons = [skipped.reason for run in runs for skipped in run.skipped if skipped.id not in answered]
-    because = f": {reasons[0]}" if reasons else ""
+    opened = [skipped for run in runs for skipped in run.skipped if skipped.id not in answered]
+    # the question whose answer the figure is bears its first word: step_parts.idle is of steps
+    opened.sort(key=lambda skipped: not skipped.id.startswith(figure_id.partition(".")[0].partition("_")[0]))
+    because = f": {opened[0].reason}" if opened else ""
     name, unit = (known[0].name, known[0].unit) if known else (figure_id, Unit.COUNT)
     why = f"not every run knows it{because}" if known else "no run knows it"
     return Judgement(figure_id, name, unit, Outcome.UNDECIDED, len(_known(figure_id, repeats)), why=why)
