@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nsysan.model.figures import Bearing, Condition, Conditioned, Figure, Measured
@@ -39,13 +39,14 @@ class Snapshot:
 
 
 def snapshot_of(run: Run) -> Snapshot:
-    """The run's figures and conditions as its results tell them."""
+    """Figures and conditions as the run's results tell them; where a changed run tells a figure twice, the first."""
     results = tuple(run.results.found())
+    told = [figure for result in results if isinstance(result, Measured) for figure in result.figures()]
     return Snapshot(
         reports=tuple(report.name for report in run.reports),
         created_utc=run.created_utc,
         nsysan_version=run.nsysan_version,
-        figures=tuple(figure for result in results if isinstance(result, Measured) for figure in result.figures()),
+        figures=_first_of_each_id(told),
         conditions=(
             *(entry for result in results if isinstance(result, Conditioned) for entry in result.conditions()),
             *_conditions_of_envelope(run),
@@ -53,6 +54,13 @@ def snapshot_of(run: Run) -> Snapshot:
         findings=tuple(KeptFinding(each.id, each.cause, each.severity, each.title) for each in run.findings),
         skipped=run.results.skipped(),
     )
+
+
+def _first_of_each_id(figures: Iterable[Figure]) -> tuple[Figure, ...]:
+    first: dict[str, Figure] = {}
+    for figure in figures:
+        first.setdefault(figure.id, figure)
+    return tuple(first.values())
 
 
 def _conditions_of_envelope(run: Run) -> Iterator[Condition]:

@@ -13,6 +13,7 @@ from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.synth.generate import generate
 from nsysan.synth.request import Request
 from nsysan.synth.scenario import Scenario, all_scenarios
+from tests.report.runs import full_run
 
 
 def _snapshot(folder: Path, scenario: Scenario) -> Snapshot:
@@ -54,3 +55,10 @@ def test_conditions_have_one_id_each(tmp_path: Path) -> None:
         "nsys_version": "2026.2.1.210",
         "nsysan_version": "0.1.0",
     }
+
+
+def test_a_changed_run_that_tells_a_figure_twice_is_taken_at_its_first_word() -> None:
+    # the three kernels of this run share the hash of their names
+    medians = [figure for figure in snapshot_of(full_run()).figures if figure.topic.id == "kernel_medians"]
+
+    assert [(figure.name, figure.value) for figure in medians] == [("sgemm", 100_000_000)]
