@@ -131,9 +131,9 @@ def run_worker(folder: Path, seed: int, first: int, *, only: bool = False) -> su
 def work(folder: Path, seed: int, first: int, *, only: int | None) -> None:
     """Run cases until the time is over; what came out is in ``progress.json`` before each case that could crash."""
     load_module(folder / "module.so")
-    originals = [make_original(folder / "original.sqlite", random.Random(number)) for number in range(SEED_COUNT)]  # noqa: S311 -- the same cases every time, no secret
+    originals = [make_original(folder / "original.sqlite", random.Random(number)) for number in range(SEED_COUNT)]
     if only is not None:
-        print(run_case(folder / "case.sqlite", originals, random.Random(f"{seed}/{only}")))  # noqa: S311 -- as above
+        print(run_case(folder / "case.sqlite", originals, random.Random(f"{seed}/{only}")))
         return
     outcomes: collections.Counter[str] = collections.Counter()
     failures: list[str] = []
@@ -141,7 +141,7 @@ def work(folder: Path, seed: int, first: int, *, only: int | None) -> None:
     case = first
     while time.process_time() < end_s:
         (folder / "progress.json").write_text(json.dumps([case - 1, outcomes, failures]))
-        outcome = run_case(folder / "case.sqlite", originals, random.Random(f"{seed}/{case}"))  # noqa: S311 -- as above
+        outcome = run_case(folder / "case.sqlite", originals, random.Random(f"{seed}/{case}"))
         if outcome.startswith("DIFFERS"):
             failures.append(f"case {case}: {outcome}")
         outcomes[outcome.partition(":")[0]] += 1

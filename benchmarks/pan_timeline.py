@@ -68,7 +68,7 @@ def main() -> None:
 
 def write_page(folder: Path) -> Path:
     """The page of a report of 16 processes with a GPU each, as full as a page gets."""
-    chance = random.Random(0)  # noqa: S311 -- the same page every time, not a secret
+    chance = random.Random(0)
     export = Export()
     for gpu in range(GPU_COUNT):
         export.gpu(gpu)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,6 +12,7 @@ from nsysan.analysis.memory import Memory, MemoryOfGpu, MemorySource
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.steps import Steps
 from nsysan.attribution.job import Job
+from nsysan.model.figures import Bearing, Better, Condition, Figure, Topic, Unit
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import format_fraction
 
@@ -45,6 +47,30 @@ class Baseline:
     id: ClassVar[str] = "baseline"
 
     baseline: BaselineFigures
+
+    def figures(self) -> Iterator[Figure]:
+        """Those of the six that are known."""
+        for key, (name, unit, better) in _KINDS.items():
+            value: float | None = getattr(self.baseline, key)
+            if value is not None:
+                yield Figure(_TOPIC, key, name, value, unit, better)
+
+    def conditions(self) -> Iterator[Condition]:
+        """Who counted the memory."""
+        if self.baseline.peak_memory_kind is not None:
+            kind = self.baseline.peak_memory_kind.value.replace("_", " ")
+            yield Condition("peak_memory_kind", "peak memory counted by", kind, Bearing.CAUTIONS)
+
+
+_TOPIC = Topic("baseline", "The six baseline figures")
+_KINDS = {
+    "tokens_per_s": ("tokens per second", Unit.PER_S, Better.MORE),
+    "compute_busy_frac": ("compute busy", Unit.FRAC, Better.MORE),
+    "mfu": ("MFU", Unit.FRAC, Better.MORE),
+    "communication_wait_frac": ("communication wait", Unit.FRAC, Better.LESS),
+    "data_wait_ns_per_step": ("data wait a step", Unit.NS, Better.LESS),
+    "peak_memory_bytes": ("peak memory", Unit.BYTES, Better.LESS),
+}
 
 
 _NOT_YET = {

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from nsysan.analysis.collective_figures import collective_figures
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.collectives.bandwidth import bus_factor, rate_bytes_per_s
@@ -17,6 +18,7 @@ from nsysan.attribution.collectives.job_collectives import JobCollectives, Measu
 from nsysan.attribution.collectives.kinds import SEND_RECV
 from nsysan.attribution.collectives.operations import NONE
 from nsysan.attribution.job import Job
+from nsysan.model.figures import Figure
 from nsysan.model.kernels import Collective
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array
@@ -93,6 +95,10 @@ class Collectives:
     collectives_omitted_count: int
     ranks: tuple[RankRow, ...]
     world_size: int | None
+
+    def figures(self) -> Iterator[Figure]:
+        """Transfer and wait of the collectives, and how many there were."""
+        return collective_figures(self.collectives)
 
 
 def compute_collectives(job: Job, results: ResultSet) -> Collectives | Skipped:

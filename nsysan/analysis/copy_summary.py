@@ -16,6 +16,7 @@ from nsysan.attribution.job import Gpu, Job
 from nsysan.hardware.links import NVLINK_5, LineRate, host_link
 from nsysan.model.copies import CopyKind, MemoryKind
 from nsysan.model.distinct import distinct
+from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import Copies, IdArray, Int64Array, Memsets
 from nsysan.model.units import NS_PER_S
@@ -72,6 +73,17 @@ class CopySummary:
     id: ClassVar[str] = "copy_summary"
 
     copies: tuple[CopyRow, ...]
+
+    def figures(self) -> Iterator[Figure]:
+        """The rate of each kind of copy whose sizes are known."""
+        for row in self.copies:
+            if row.rate_bytes_per_s is not None:
+                ends = (row.direction, row.src_memory or "unknown", row.dst_memory or "unknown")
+                name = f"{ends[0].replace('_', ' ')}, {ends[1]} to {ends[2]}"
+                yield Figure(_RATES, ":".join(ends), name, row.rate_bytes_per_s, Unit.BYTES_PER_S, Better.MORE)
+
+
+_RATES = Topic("copy_rates", "Rates of copies and fills")
 
 
 def compute_copy_summary(job: Job, _results: ResultSet) -> CopySummary | Skipped:

@@ -17,6 +17,7 @@ from nsysan.attribution.job import Gpu, Job
 from nsysan.attribution.steps.steady import steady_steps
 from nsysan.model.counters import COUNTERS, Counter
 from nsysan.model.details import Detail
+from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.partition import Part
 from nsysan.model.profilers import Profiler
 from nsysan.model.results import ResultSet, Skipped
@@ -103,6 +104,26 @@ class Counters:
 
     counters: tuple[CountersOfGpu, ...]
     network_counters: tuple[NetworkCounter, ...]
+
+    def figures(self) -> Iterator[Figure]:
+        """The clock and every counter, mean over the GPUs that have it: of steady steps, and of the windows."""
+        clocks = [gpu.gpc_clock_hz for gpu in self.counters if gpu.gpc_clock_hz is not None]
+        if clocks:
+            yield Figure(
+                _CLOCKS, "gpc", "clock of the multiprocessors", sum(clocks) / len(clocks), Unit.HZ, Better.MORE
+            )
+        for topic, field in ((_IN_STEPS, "steps_frac"), (_IN_WINDOWS, "window_frac")):
+            for counter in Counter:
+                found = [getattr(one, field) for gpu in self.counters for one in gpu.counters if one.counter is counter]
+                known = [share for share in found if share is not None]
+                if known:
+                    name = counter.value.replace("_", " ")
+                    yield Figure(topic, counter.value, name, sum(known) / len(known), Unit.FRAC)
+
+
+_CLOCKS = Topic("clocks", "Clocks in the windows, mean over GPUs")
+_IN_STEPS = Topic("step_counters", "Counters in steady steps, mean over GPUs")
+_IN_WINDOWS = Topic("window_counters", "Counters in the windows, mean over GPUs")
 
 
 def compute_counters(job: Job, _results: ResultSet) -> Counters | Skipped:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from typing import Annotated, ClassVar
 
 import msgspec
@@ -14,9 +14,10 @@ from nsysan.attribution.activities import Activities
 from nsysan.attribution.idle.pieces import IdleTime, causes_of
 from nsysan.attribution.job import Device, Gpu, Job, occupancy_of
 from nsysan.attribution.missing_work import missing_records
-from nsysan.attribution.steps.exclusion import exclusions, step_causes_ns
 from nsysan.attribution.steps.start_up import start_up_end, start_up_end_without_steps
+from nsysan.attribution.steps.steady import judge_steps
 from nsysan.attribution.unseen_graphs import count_unseen_graph_launches
+from nsysan.model.figures import Bearing, Better, Condition, Figure, Topic, Unit
 from nsysan.model.idle import IdleCauses
 from nsysan.model.missing_records import MissingRecords
 from nsysan.model.partition import COMPUTING_PARTS, Activity, Part, PartTimes
@@ -170,6 +171,46 @@ class GpuTime:
     devices: Annotated[tuple[DeviceTimes, ...], msgspec.Meta(min_length=1)]
     job: JobTimes
 
+    def figures(self) -> Iterator[Figure]:
+        """The mean window, and each part's mean share of it; the parts add up to the whole."""
+        windows_ns = [gpu.time.window_ns for gpu in self.gpus if gpu.time.window_ns]
+        if not windows_ns:
+            return
+        whole = Figure(WINDOW_SHARES, "whole", "window", 1.0, Unit.FRAC)
+        yield Figure(_WINDOW, "length", "length of the window", sum(windows_ns) / len(windows_ns), Unit.NS)
+        shares = {part: self.job.time.of(part).mean_frac for part in Part}
+        yield from figures_of_parts(WINDOW_SHARES, shares, Unit.FRAC, whole)
+        yield whole
+
+    def conditions(self) -> Iterator[Condition]:
+        """The GPUs, and how much of what they ran is recorded."""
+        names = sorted({gpu.name for gpu in self.gpus if gpu.name is not None})
+        yield Condition("gpu_model", "GPU model", ", ".join(names) or None, Bearing.FORBIDS)
+        yield Condition("gpu_count", "GPU count", str(len(self.gpus)), Bearing.FORBIDS)
+        yield Condition("graphs", "CUDA graphs recorded", self._graph_recording(), Bearing.FORBIDS)
+        missing = ", ".join(kind for kind, entry in self.job.missing_records.items() if entry.is_much)
+        yield Condition("missing_records", "records that miss 2 % and more", missing or "none", Bearing.FORBIDS)
+
+    def _graph_recording(self) -> str:
+        if self.job.unseen_graph_launch_count:
+            return "not at all"
+        return "as blocks" if self.job.time.opaque_graph.worst_frac else "by their kernels, or none ran"
+
+
+_WINDOW = Topic("window", "The window")
+WINDOW_SHARES = Topic("window_shares", "Shares of the window, mean over GPUs")
+
+
+def figures_of_parts(topic: Topic, values: Mapping[Part, float], unit: Unit, whole: Figure) -> Iterator[Figure]:
+    """The parts of the whole, those in which compute runs also as one: none of these is better than another."""
+    computing = Figure(topic, "computing", "computing", sum(map(values.__getitem__, COMPUTING_PARTS)), unit)
+    yield replace(computing, part_of=whole.id)
+    for part in Part:
+        computes = part in COMPUTING_PARTS
+        better = Better.NEITHER if computes or part is Part.OPAQUE_GRAPH else Better.LESS
+        of = computing.id if computes else whole.id
+        yield Figure(topic, part.value, part.value.replace("_", " "), values[part], unit, better, of)
+
 
 _GPU_WORK = Recapture(
     nsys="Record CUDA activity: nsys profile -t cuda,nvtx ...",
@@ -270,19 +311,18 @@ def _device_times(device: Device, job: Job) -> DeviceTimes:
 
 
 def _start_up(device: Device, job: Job, idle: IdleTime) -> StartUp | None:
-    end_ns = _start_up_end(device, job, idle)
+    end_ns = _start_up_end(device, job)
     if end_ns is None:
         return None
     end_ns = int(np.clip(end_ns, device.occupancy.bounds_ns[0], device.occupancy.bounds_ns[-1]))
     return StartUp(end_ns, causes_of(idle.pieces.clipped(int(device.occupancy.bounds_ns[0]), end_ns)))
 
 
-def _start_up_end(device: Device, job: Job, idle: IdleTime) -> int | None:
-    host = job.idle.threads[device.report].host
+def _start_up_end(device: Device, job: Job) -> int | None:
     _, steps = job.steps.of_device(device)
     if steps is None:
-        return start_up_end_without_steps(device.activities, host.trace)
-    return start_up_end(steps, exclusions(steps, step_causes_ns(steps, idle.pieces), host, device.global_pid))
+        return start_up_end_without_steps(device.activities, job.idle.threads[device.report].host.trace)
+    return start_up_end(steps, judge_steps(job, device, steps).excluded)
 
 
 def _idle_between(device: Device, start_ns: int, end_ns: int) -> int:

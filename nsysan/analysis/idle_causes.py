@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nsysan.analysis.gpu_time import GpuTime, GpuTimes
+from nsysan.analysis.gpu_time import WINDOW_SHARES, GpuTime, GpuTimes
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.job import Job
+from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.profilers import BOTH_ACTIVITIES, Recapture
 from nsysan.model.results import ResultSet, Skipped
@@ -32,6 +34,20 @@ class IdleByCause:
 
     idle_causes: tuple[CauseOfIdle, ...]
 
+    def figures(self) -> Iterator[Figure]:
+        """Each cause's mean share of the window; the causes add up to the idle time where all GPUs have causes."""
+        shares = {entry.cause: entry.mean_frac for entry in self.idle_causes}
+        for cause in Cause:
+            name, share = idle_name(cause), shares.get(cause, 0.0)
+            yield Figure(_TOPIC, cause.value, name, share, Unit.FRAC, Better.LESS, f"{WINDOW_SHARES.id}.idle")
+
+
+def idle_name(cause: Cause) -> str:
+    """The idle time of a cause as one name: ``idle by data loading``."""
+    return "idle by unknown cause" if cause is Cause.UNKNOWN else f"idle by {cause.value.replace('_', ' ')}"
+
+
+_TOPIC = Topic("window_idle_causes", "Idle time by cause, as shares of the window, mean over GPUs")
 
 _CALLS = Recapture(
     nsys="Record CUDA calls as well: nsys profile -t cuda,nvtx ...",

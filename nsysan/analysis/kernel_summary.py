@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,6 +16,7 @@ from nsysan.attribution.job import Job
 from nsysan.attribution.kernel_class import classify
 from nsysan.attribution.missing_work import missing_records
 from nsysan.model.distinct import coded, distinct
+from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.kernels import Collective, KernelClass
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text, text_hash
@@ -74,6 +76,17 @@ class KernelSummary:
     kernels: tuple[KernelRow, ...]
     kernels_omitted: OmittedKernels
     kernel_classes: tuple[KernelClassRow, ...]
+
+    def figures(self) -> Iterator[Figure]:
+        """How long each kernel takes and how often it ran, by the hash of its name."""
+        for row in self.kernels:
+            yield Figure(KERNEL_MEDIANS, row.name_hash, row.name, row.median_ns, Unit.NS, Better.LESS)
+        for row in self.kernels:
+            yield Figure(KERNEL_RUNS, row.name_hash, row.name, row.count, Unit.COUNT)
+
+
+KERNEL_MEDIANS = Topic("kernel_medians", "Median duration of each kernel")
+KERNEL_RUNS = Topic("kernel_runs", "Runs of each kernel in the windows")
 
 
 def compute_kernel_summary(job: Job, _results: ResultSet) -> KernelSummary | Skipped:

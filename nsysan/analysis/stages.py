@@ -16,7 +16,7 @@ from nsysan.attribution.stages.codes import SOURCES, STAGES
 from nsysan.attribution.stages.device import StepStages, stages_of_device
 from nsysan.attribution.stages.tiles import NOT_ASSIGNED
 from nsysan.attribution.steps.exclusion import Exclusion
-from nsysan.attribution.steps.steady import causes_and_exclusions, mean_of_steps, steady_rows
+from nsysan.attribution.steps.steady import judge_steps, mean_of_steps
 from nsysan.attribution.steps.tiles import DeviceSteps
 from nsysan.model.confidence import Confidence
 from nsysan.model.partition import Part, PartTimes
@@ -110,8 +110,8 @@ ANALYSIS = Analysis(Stages, compute_stages)
 
 
 def _of_device(job: Job, device: Device, steps: DeviceSteps, listed: int) -> StagesOfDevice | None:
-    _, excluded = causes_and_exclusions(job, device, steps)
-    steady = steady_rows(excluded)
+    judged = judge_steps(job, device, steps)
+    steady = judged.steady
     if not len(steady):
         return None
     found = stages_of_device(job, device, steps)
@@ -127,7 +127,7 @@ def _of_device(job: Job, device: Device, steps: DeviceSteps, listed: int) -> Sta
         coverage_frac=known_ns / step_ns,
         confidence=Confidence.LOW if told is None else _confidence(told),
         stages=stages,
-        list=tuple(_list(steps, found.device_ns, excluded, min(listed, len(steps)))),
+        list=tuple(_list(steps, found.device_ns, judged.excluded, min(listed, len(steps)))),
     )
 
 

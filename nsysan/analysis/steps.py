@@ -10,13 +10,15 @@ import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
+from nsysan.analysis.step_figures import step_figures
 from nsysan.attribution.idle.codes import CAUSES
 from nsysan.attribution.job import Device, Job
 from nsysan.attribution.steps.exclusion import Exclusion
 from nsysan.attribution.steps.job_steps import StepSource
-from nsysan.attribution.steps.steady import causes_and_exclusions, mean_of_steps, steady_rows
+from nsysan.attribution.steps.steady import JudgedSteps, judge_steps, mean_of_steps
 from nsysan.attribution.steps.tiles import DeviceSteps
 from nsysan.model.distinct import distinct
+from nsysan.model.figures import Bearing, Condition, Figure
 from nsysan.model.idle import IdleCauses
 from nsysan.model.partition import PartTimes
 from nsysan.model.profilers import Recapture
@@ -114,20 +116,22 @@ class Steps:
 
     steps: StepTable
 
+    def figures(self) -> Iterator[Figure]:
+        """The mean steady step, and what adds up to it: parts, and the causes of its idle time; means over devices."""
+        return step_figures(self.steps.devices)
+
+    def conditions(self) -> Iterator[Condition]:
+        """What tells where steps begin."""
+        marker = "" if self.steps.marker is None else f": {self.steps.marker}"
+        yield Condition("steps", "steps told by", f"{self.steps.source.value}{marker}", Bearing.CAUTIONS)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cut:
     """A device's steps with what their time went to: one row a step."""
 
-    steps: DeviceSteps
+    judged: JudgedSteps
     parts_ns: Int64Array
-    causes_ns: Int64Array | None
-    excluded: list[Exclusion | None]
-
-    @property
-    def steady(self) -> Int64Array:
-        """The rows of the steps that count."""
-        return steady_rows(self.excluded)
 
 
 def compute_steps(job: Job, _results: ResultSet) -> Steps | Skipped:
@@ -164,19 +168,18 @@ def _marker(job: Job, device: Device, source: StepSource) -> str | None:
 
 
 def _cut(job: Job, device: Device, steps: DeviceSteps) -> _Cut:
-    parts_ns = coverage(device.occupancy, steps.bounds_ns)
-    return _Cut(steps, parts_ns, *causes_and_exclusions(job, device, steps))
+    return _Cut(judge_steps(job, device, steps), coverage(device.occupancy, steps.bounds_ns))
 
 
 def _of_device(job: Job, device: Device, source: StepSource, cut: _Cut, listed: int) -> StepsOfDevice:
-    bounds_ns, steady = cut.steps.bounds_ns, cut.steady
-    durations_ns = cut.steps.durations_ns[steady]
+    steps, steady = cut.judged.steps, cut.judged.steady
+    bounds_ns, durations_ns = steps.bounds_ns, steps.durations_ns[steady]
     slow = steady[durations_ns > SLOW_FACTOR * np.median(durations_ns)] if len(steady) else steady
     return StepsOfDevice(
         id=device.id,
         source=source,
         marker=_marker(job, device, source),
-        step_count=len(cut.steps),
+        step_count=len(steps),
         count=len(steady),
         lead_ns=int(bounds_ns[0] - device.occupancy.bounds_ns[0]),
         open_ns=int(device.occupancy.bounds_ns[-1] - bounds_ns[-1]),
@@ -188,23 +191,24 @@ def _of_device(job: Job, device: Device, source: StepSource, cut: _Cut, listed: 
         slow_every=_distance(slow),
         trend_frac=_trend(durations_ns),
         time=_mean_time(cut.parts_ns[steady]),
-        idle_causes=_mean_causes(cut, steady),
-        list=tuple(_list(job, device, cut, min(listed, len(cut.steps)))),
+        idle_causes=_mean_causes(cut.judged),
+        list=tuple(_list(job, device, cut, min(listed, len(steps)))),
     )
 
 
 def _list(job: Job, device: Device, cut: _Cut, count: int) -> Iterator[Step]:
-    trace, names = job.traces[device.report], cut.steps.name_id
+    trace, judged = job.traces[device.report], cut.judged
+    names, causes_ns = judged.steps.name_id, judged.causes_ns
     for row in range(count):
-        start_ns, end_ns = (int(bound) for bound in cut.steps.bounds_ns[row : row + 2])
+        start_ns, end_ns = (int(bound) for bound in judged.steps.bounds_ns[row : row + 2])
         yield Step(
             marker=display_text(trace.text(int(names[row]))) if len(names) else None,
             start_ns=start_ns,
             end_ns=end_ns,
             duration_ns=end_ns - start_ns,
             time=PartTimes(*cut.parts_ns[row].tolist()),
-            idle_causes=None if cut.causes_ns is None else _present(cut.causes_ns[row]),
-            excluded=cut.excluded[row],
+            idle_causes=None if causes_ns is None else _present(causes_ns[row]),
+            excluded=judged.excluded[row],
         )
 
 
@@ -233,13 +237,13 @@ def _mean_time(parts_ns: Int64Array) -> PartTimes | None:
     return PartTimes(*mean_of_steps(parts_ns)) if len(parts_ns) else None
 
 
-def _mean_causes(cut: _Cut, steady: Int64Array) -> IdleCauses | None:
-    if cut.causes_ns is None or not len(steady):
+def _mean_causes(judged: JudgedSteps) -> IdleCauses | None:
+    if judged.causes_ns is None or not len(judged.steady):
         return None
-    return IdleCauses.of_times(dict(zip(CAUSES, mean_of_steps(cut.causes_ns[steady]), strict=True)))
+    return IdleCauses.of_times(dict(zip(CAUSES, mean_of_steps(judged.causes_ns[judged.steady]), strict=True)))
 
 
 def _excluded(device: Device, cut: _Cut) -> Iterator[ExcludedSteps]:
     for reason in Exclusion:
-        if count := sum(why is reason for why in cut.excluded):
+        if count := sum(why is reason for why in cut.judged.excluded):
             yield ExcludedSteps(device.id, reason, count)

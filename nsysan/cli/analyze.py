@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from nsysan.cli.outputs import write_all
+from nsysan.cli.outputs import STDOUT, write_all
 from nsysan.cli.paths import path_argument
-from nsysan.cli.progress_line import ProgressLine
+from nsysan.cli.progress_line import watching
 from nsysan.cli.times import session_time
 from nsysan.model.errors import UndecidableError, UsageError
-from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.text import visible_text
 from nsysan.model.verdicts import Severity
 
 if TYPE_CHECKING:
     from nsysan.model.run import Run
 
-STDOUT = Path("-")
 EXIT_FINDING = 1
 
 
@@ -118,7 +112,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     page = output or (None if run_json else Path(f"{report_stem(reports[0])}.nsysan.html"))
     outputs = _Outputs(page, run_json, force, quiet)
     files = expand_inputs(reports)
-    with _progress(quiet=quiet) as progress:
+    with watching(quiet=quiet) as progress:
         run = analyze(files, options, progress)
     _deliver(run, outputs, files)
     return 0 if fail_on is None else _judge(run, Severity(fail_on))
@@ -156,16 +150,3 @@ def _judge(run: Run, threshold: Severity) -> int:
     if isinstance(gpu_time, Skipped):
         raise UndecidableError(f"--fail-on could not judge: {gpu_time.reason}.", gpu_time.recapture or "")
     return EXIT_FINDING if any(finding.severity.rank >= threshold.rank for finding in run.findings) else 0
-
-
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Progress]:
-    """Whoever watches: a line on standard error where that is a terminal."""
-    if quiet or sys.stderr is None or not sys.stderr.isatty():
-        yield UNWATCHED
-        return
-    line = ProgressLine(sys.stderr, shutil.get_terminal_size().columns)
-    try:
-        yield line
-    finally:
-        line.end()

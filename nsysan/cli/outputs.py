@@ -8,6 +8,8 @@ from pathlib import Path
 from nsysan.model.errors import UsageError
 from nsysan.model.text import visible_text
 
+STDOUT = Path("-")
+"""Names standard output where a file is asked for."""
 RECOGNISED_BYTES = 4096
 OWN_MARKS = (b'<meta name="generator" content="nsysan', b'"nsysan_version":', b"Written by nsysan ")
 """What the first bytes of a page and of a ``run.json``, and the last of a text, hold."""

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TextIO
 
-from nsysan.model.progress import Progress
+from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.text import visible_text
 
 PATIENCE_S = 2.0
 """What takes no longer is not worth a line."""
 _BETWEEN_S = 0.2
 _ERASE_LINE = "\r\x1b[K"
+
+
+@contextmanager
+def watching(*, quiet: bool) -> Iterator[Progress]:
+    """Whoever watches: a line on standard error where that is a terminal."""
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        yield UNWATCHED
+        return
+    line = ProgressLine(sys.stderr, shutil.get_terminal_size().columns)
+    try:
+        yield line
+    finally:
+        line.end()
 
 
 class ProgressLine(Progress):

@@ -12,9 +12,6 @@ from nsysan.model.errors import InputError
 from nsysan.model.text import visible_text
 from nsysan.report.renderers import renderer_ids
 
-LARGEST_RUN_BYTES = 1 << 28
-_HINT = "Make it with: nsysan analyze REPORT --json run.json"
-
 
 @click.command("report", short_help="Draw a saved run.json again.")
 @click.argument("run_json", type=path_argument)
@@ -29,20 +26,16 @@ _HINT = "Make it with: nsysan analyze REPORT --json run.json"
 @click.option("--force", is_flag=True, help="Replace an output file that nsysan did not write.")
 def report_command(*, run_json: Path, output: Path | None, format_id: str, force: bool) -> None:
     """Draw RUN_JSON as a page, or as a text on standard output."""
-    from nsysan.analysis.registry import result_types
-    from nsysan.model.run_json import decode_run
+    from nsysan.pipeline.saved_run import MAKE_IT, load_run
     from nsysan.report.renderers import renderers
-    from nsysan.report.soundness import flaw_of
 
-    renderer, run = renderers()[format_id], decode_run(_read(run_json), result_types())
-    name = visible_text(str(run_json))
-    if flaw := flaw_of(run):
-        raise InputError(f"{name} holds what no run can: {flaw}.", _HINT)
+    renderer, run = renderers()[format_id], load_run(run_json)
     try:
         drawn = renderer.render(run)
     except (LookupError, ValueError, ArithmeticError) as error:
         # every run that nsysan wrote can be drawn, so this one was changed and its parts no longer fit each other
-        raise InputError(f"{name} contradicts itself: {type(error).__name__}.", _HINT) from error
+        name = visible_text(str(run_json))
+        raise InputError(f"{name} contradicts itself: {type(error).__name__}.", MAKE_IT) from error
     if output is None and format_id == "text":
         click.echo(drawn, nl=False)
         return
@@ -52,15 +45,3 @@ def report_command(*, run_json: Path, output: Path | None, format_id: str, force
 
 
 COMMAND = report_command
-
-
-def _read(path: Path) -> bytes:
-    name = visible_text(str(path))
-    try:
-        if path.exists() and not path.is_file():
-            raise InputError(f"{name} is no file.", _HINT)
-        if path.stat().st_size > LARGEST_RUN_BYTES:
-            raise InputError(f"{name} is too large for a run.json.", _HINT)
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"Cannot read {name}: {error.strerror}.", _HINT) from error

@@ -1,10 +1,16 @@
-"""Text in aligned columns, as terminals draw it: wide characters take two cells, combining ones none."""
+"""Text as terminals draw it, in aligned columns and paragraphs: wide characters take two cells, combining ones none."""
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
 from collections.abc import Sequence
 
+from nsysan.model.text import visible_text
+from nsysan.report.prose import NO_BREAK_SPACE, unbroken
+
+WIDTH = 100
+"""Of everything that is written for a terminal or a log."""
 GAP = "  "
 ELLIPSIS = "..."
 
@@ -15,6 +21,17 @@ def aligned(rows: Sequence[Sequence[str]], width: int) -> list[str]:
     others = sum(len(GAP) + each for each in widths[1:])
     first = min(widths[0], max(width - others, len(ELLIPSIS)))
     return [_line(row, [first, *widths[1:]]) for row in rows]
+
+
+def drawn(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table as lines, its heads above, with whatever names may hide made visible."""
+    return aligned([heads, *([visible_text(cell) for cell in row] for row in rows)], WIDTH)
+
+
+def wrapped(paragraph: str) -> list[str]:
+    """The paragraph as lines; no figure stands apart from its unit."""
+    lines = textwrap.wrap(unbroken(visible_text(paragraph)), WIDTH, break_on_hyphens=False)
+    return [line.replace(NO_BREAK_SPACE, " ") for line in lines]
 
 
 def cut(text: str, width: int) -> str:

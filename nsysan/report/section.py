@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Generic, TypeVar
 
 from nsysan.model.registry import discover
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.report.prose import capitalized, ended, spelled
+
+Subject = TypeVar("Subject")
 
 
 class Layout(str, Enum):
@@ -40,21 +43,23 @@ class Unanswered(View):
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class Section(Generic[Subject]):
     """A section of the page: ``title`` in the navigation, ``question`` above the heading that ``build`` finds.
 
-    ``build`` returns None where the section has no place in this run. The template is ``sections/<id>.html``.
+    ``build`` returns None where the section has no place on the page of this subject, which is a run on most pages. The
+    template is ``sections/<id>.html`` unless ``template`` names another.
     """
 
     id: str
     order: int
     title: str
     question: str
-    build: Callable[[Run], View | None]
+    build: Callable[[Subject], View | None]
     layout: Layout = Layout.MARGIN
+    template: str | None = None
 
 
-def sections() -> tuple[Section, ...]:
+def sections() -> tuple[Section[Run], ...]:
     """Every section of the page, in reading order."""
     from nsysan.report import sections as package
 

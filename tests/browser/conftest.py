@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
+from nsysan.history.comparison import Comparison
 from nsysan.model.run import Run
+from nsysan.report.comparison.page import render_page as render_comparison
 from nsysan.report.formats.html import render_page
 
 if TYPE_CHECKING:
@@ -47,12 +49,13 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def open_page(browser: Browser, tmp_path: Path) -> Iterator[OpenPage]:
-    """Opens the page of a run from disk at a width and in a theme; any request but for the file itself is cut off."""
+    """Opens the page of a run or comparison from disk, at a width and in a theme, and cuts off any further request."""
     contexts = []
 
-    def open_run(run: Run, *, width: int = 1280, theme: Literal["light", "dark"] = "light") -> Opened:
+    def open_run(shown: Run | Comparison, *, width: int = 1280, theme: Literal["light", "dark"] = "light") -> Opened:
         path = tmp_path / "page.html"
-        path.write_text(render_page(run), encoding="utf-8")
+        page = render_page(shown) if isinstance(shown, Run) else render_comparison(shown)
+        path.write_text(page, encoding="utf-8")
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
         contexts.append(context)
         opened = Opened(context.new_page())

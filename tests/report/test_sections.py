@@ -33,7 +33,7 @@ def test_ids_and_places_of_sections_are_their_own() -> None:
 
 @every_section
 @every_run
-def test_a_section_states_a_conclusion_or_keeps_silent(section: Section, make_run: Callable[[], Run]) -> None:
+def test_a_section_states_a_conclusion_or_keeps_silent(section: Section[Run], make_run: Callable[[], Run]) -> None:
     view = section.build(make_run())
 
     assert view is None or view.heading.strip()
@@ -42,7 +42,7 @@ def test_a_section_states_a_conclusion_or_keeps_silent(section: Section, make_ru
 @every_section
 @every_run
 def test_a_section_is_on_the_page_exactly_where_it_has_something_to_say(
-    section: Section, make_run: Callable[[], Run]
+    section: Section[Run], make_run: Callable[[], Run]
 ) -> None:
     run = make_run()
     view, page = section.build(run), Page(render_page(run))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from nsysan.attribution.activities import SOURCES, Activities
@@ -14,7 +16,7 @@ SIGNIFICANT_FRAC = 0.01
 """A function with so much of the kernel time belongs to what is repeated."""
 
 
-def start_up_end(steps: DeviceSteps, excluded: list[Exclusion | None]) -> int:
+def start_up_end(steps: DeviceSteps, excluded: Sequence[Exclusion | None]) -> int:
     """Where the first step begins that is no warm-up; the end of the last closed step where all of them are."""
     warm = next((place for place, why in enumerate(excluded) if why is not Exclusion.WARM_UP), len(steps))
     return int(steps.bounds_ns[warm])

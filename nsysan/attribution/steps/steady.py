@@ -1,7 +1,8 @@
-"""The steady steps of a device: which they are, where they lie, and the mean of what they hold."""
+"""Which steps of a device are steady, what they idled for, and the mean of what they hold."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,28 +16,38 @@ if TYPE_CHECKING:
     from nsysan.attribution.job import Device, Job
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgedSteps:
+    """The steps of a device: idle time by cause code, one row a step, and why each is excluded, None where steady.
+
+    ``causes_ns`` is None where no calls were recorded.
+    """
+
+    steps: DeviceSteps
+    causes_ns: Int64Array | None
+    excluded: tuple[Exclusion | None, ...]
+
+    @property
+    def steady(self) -> Int64Array:
+        """The rows of the steps that count."""
+        return np.array([row for row, why in enumerate(self.excluded) if why is None], np.int64)
+
+
+def judge_steps(job: Job, device: Device, steps: DeviceSteps) -> JudgedSteps:
+    """These steps of the device with their idle time by cause and why some do not count."""
+    idle = job.idle.of_device(device)
+    causes_ns = step_causes_ns(steps, None if idle is None else idle.pieces)
+    excluded = exclusions(steps, causes_ns, job.idle.threads[device.report].host, device.global_pid)
+    return JudgedSteps(steps, None if idle is None else causes_ns, tuple(excluded))
+
+
 def steady_steps(job: Job, device: Device) -> Intervals | None:
     """The steps that count, each an interval of its own although neighbours touch; None where there is none."""
     steps = job.steps.of_device(device)[1]
     if steps is None:
         return None
-    steady = steady_rows(causes_and_exclusions(job, device, steps)[1])
+    steady = judge_steps(job, device, steps).steady
     return Intervals(steps.bounds_ns[steady], steps.bounds_ns[steady + 1]) if len(steady) else None
-
-
-def causes_and_exclusions(
-    job: Job, device: Device, steps: DeviceSteps
-) -> tuple[Int64Array | None, list[Exclusion | None]]:
-    """The idle time of each step by cause code, None where calls were not recorded, and why each does not count."""
-    idle = job.idle.of_device(device)
-    causes_ns = step_causes_ns(steps, None if idle is None else idle.pieces)
-    excluded = exclusions(steps, causes_ns, job.idle.threads[device.report].host, device.global_pid)
-    return None if idle is None else causes_ns, excluded
-
-
-def steady_rows(excluded: list[Exclusion | None]) -> Int64Array:
-    """The numbers of the steps that count."""
-    return np.flatnonzero([why is None for why in excluded])
 
 
 def mean_of_steps(times_ns: Int64Array) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 from nsysan.analysis.collectives import Collectives
@@ -20,13 +19,12 @@ from nsysan.model.idle import Cause
 from nsysan.model.partition import Part
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.text import visible_text
 from nsysan.model.units import counted, format_count, format_duration, format_fraction, format_timestamp
 from nsysan.report.collective_tables import straggler_sentence
-from nsysan.report.columns import aligned, cut
+from nsysan.report.columns import WIDTH, cut, drawn, wrapped
 from nsysan.report.look_next import leads, look_next
 from nsysan.report.partition import part_share, worst_gpus
-from nsysan.report.prose import NO_BREAK_SPACE, ended, fraction_or, paired, plain, spelled, unbroken
+from nsysan.report.prose import ended, fraction_or, paired, plain, spelled
 from nsysan.report.renderers import Renderer
 from nsysan.report.section import question_of
 from nsysan.report.sections.collectives import collectives_heading, stragglers_of
@@ -39,7 +37,6 @@ from nsysan.report.steady_waits import state_wait
 from nsysan.report.verdict import facts_of, state_verdict, subject_of
 from nsysan.report.viewer import viewer_of
 
-WIDTH = 100
 _GPU_COUNT = 8
 _KERNEL_COUNT = 5
 _GAP_COUNT = 3
@@ -96,7 +93,7 @@ def _gpu_lines(run: Run) -> list[str]:
     if isinstance(gpu_time, Skipped):
         return []
     shown = worst_gpus(gpu_time.gpus, _GPU_COUNT)
-    lines = _drawn(("GPU", "window", *_PART_HEADS.values(), "busy"), [_gpu_cells(gpu) for gpu in shown])
+    lines = drawn(("GPU", "window", *_PART_HEADS.values(), "busy"), [_gpu_cells(gpu) for gpu in shown])
     omitted_count = len(gpu_time.gpus) - len(shown)
     return [*lines, f"{counted(omitted_count, 'more GPU')} compute no less than these"] if omitted_count else lines
 
@@ -120,7 +117,7 @@ def _kernel_lines(run: Run) -> list[str]:
     if isinstance(summary, Skipped) or not summary.kernels:
         return []
     rows = [_kernel_cells(row) for row in summary.kernels[:_KERNEL_COUNT]]
-    return _drawn(("Kernels with the most time", "class", "count", "total", "share"), rows)
+    return drawn(("Kernels with the most time", "class", "count", "total", "share"), rows)
 
 
 def _kernel_cells(row: KernelRow) -> list[str]:
@@ -138,7 +135,7 @@ def _cause_lines(run: Run) -> list[str]:
     times_ns = {cause: sum(causes.of(cause) for causes in explained) for cause in Cause}
     longest = sorted(filter(times_ns.get, times_ns), key=lambda cause: -times_ns[cause])[:_CAUSE_COUNT]
     rows = [_cause_cells(cause, times_ns[cause], idle_ns) for cause in longest]
-    return _drawn(("What idle GPUs waited for", "in all", "of idle"), rows) if rows else []
+    return drawn(("What idle GPUs waited for", "in all", "of idle"), rows) if rows else []
 
 
 def _cause_cells(cause: Cause, time_ns: int, idle_ns: int) -> list[str]:
@@ -213,7 +210,7 @@ def _gap_lines(run: Run) -> list[str]:
     if isinstance(idle_gaps, Skipped) or not idle_gaps.gaps:
         return []
     rows = [_gap_cells(gap) for gap in idle_gaps.gaps[:_GAP_COUNT]]
-    return _drawn(("Longest idle gaps, by what ended them", "GPU", "begins at", "lasts"), rows)
+    return drawn(("Longest idle gaps, by what ended them", "GPU", "begins at", "lasts"), rows)
 
 
 def _gap_cells(gap: Gap) -> list[str]:
@@ -260,12 +257,7 @@ def _bounded(entries: Sequence[str], noun: str) -> list[str]:
 
 
 def _wrapped(paragraph: str) -> list[str]:
-    wrapped = textwrap.wrap(unbroken(visible_text(paragraph)), WIDTH, break_on_hyphens=False)
-    lines = [line.replace(NO_BREAK_SPACE, " ") for line in wrapped]
+    lines = wrapped(paragraph)
     if len(lines) <= _PARAGRAPH_LINES:
         return lines
     return [*lines[: _PARAGRAPH_LINES - 1], cut(" ".join(lines[_PARAGRAPH_LINES - 1 :]), WIDTH)]
-
-
-def _drawn(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    return aligned([heads, *([visible_text(cell) for cell in row] for row in rows)], WIDTH)

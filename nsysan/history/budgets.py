@@ -1,0 +1,75 @@
+"""What a gate lets through: ``[gate]`` of ``nsysan.toml``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from nsysan.model.errors import InputError, MissingToolError
+from nsysan.model.text import visible_text
+
+
+class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is asked of a figure, values in its own unit (ns, bytes, shares from 0 to 1).
+
+    A loss counts where it exceeds ``relative`` x the baseline's median, ``absolute``, and the noise. ``most`` and
+    ``least`` bound the figure itself. ``spread`` is the relative standard deviation of repeats where that is known
+    better than the baseline's repeats tell it.
+    """
+
+    relative: float = 0.01
+    absolute: float = 0.0
+    spread: float | None = None
+    most: float | None = msgspec.field(name="max", default=None)
+    least: float | None = msgspec.field(name="min", default=None)
+
+    def __post_init__(self) -> None:
+        amounts = (self.relative, self.absolute, self.spread or 0.0)
+        if not all(0 <= amount < float("inf") for amount in amounts):
+            raise ValueError("relative, absolute and spread are amounts from 0 on")
+
+
+class Budgets(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The figures that are judged, by id; where there are none, the step, or without steps how busy computing was.
+
+    ``false_alarm`` is how often a gate may fail although nothing changed; a baseline older than ``max_age_days`` is
+    warned about.
+    """
+
+    figures: dict[str, Budget] = msgspec.field(default_factory=dict)
+    false_alarm: float = 0.005
+    max_age_days: int = 90
+
+    def __post_init__(self) -> None:
+        if not 0.001 <= self.false_alarm <= 0.5:  # noqa: PLR2004 - what the simulated draws can tell, and a coin
+            raise ValueError("false_alarm is a share from 0.001 to 0.5")
+
+
+class _File(msgspec.Struct, frozen=True, kw_only=True):
+    """Other tables of the file are none of the gate's business."""
+
+    gate: Budgets = msgspec.field(default_factory=Budgets)
+
+
+DEFAULT_FIGURES: tuple[Mapping[str, Budget], ...] = (
+    {"step.mean": Budget()},
+    {"baseline.compute_busy_frac": Budget(absolute=0.01)},
+)
+"""Judged where no budget says otherwise: the first that all runs of the baseline know."""
+
+
+def read_budgets(path: Path) -> Budgets:
+    """The budgets in the file. Raises InputError where it cannot be read or says what no budget can."""
+    name = visible_text(str(path))
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=_File).gate
+    except OSError as error:
+        raise InputError(f"Cannot read {name}: {error.strerror}.", "Name the budgets with --budgets.") from error
+    except ImportError as error:
+        raise MissingToolError(
+            "Reading TOML needs tomli before Python 3.11.", "Install it with: pip install 'nsysan[history]'"
+        ) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{name} holds no budgets: {error}.", "What may stand there: docs/comparing.md.") from error

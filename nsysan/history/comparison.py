@@ -1,0 +1,139 @@
+"""``compare``: what changed from one run to another, what cannot be compared, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nsysan.history.carriers import carriers_of
+from nsysan.history.differences import Difference, TopicDifferences, differences_of
+from nsysan.history.snapshot import KeptFinding, Snapshot
+from nsysan.model.figures import Bearing
+
+COMPARISON_SCHEMA_VERSION = 1
+
+WHOLES = ("step.mean", "window_shares.whole")
+"""What the runs are compared by: the first that both know."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRun:
+    """Which run this is."""
+
+    reports: tuple[str, ...]
+    created_utc: str
+    nsysan_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """A condition that differs; None is a value that is not known. ``bearing`` says how grave that is."""
+
+    id: str
+    name: str
+    before: str | None
+    after: str | None
+    bearing: Bearing
+
+
+@dataclass(frozen=True, slots=True)
+class OneSided:
+    """A question that one run answers and the other (``missing_in``: before or after) does not, and why not."""
+
+    id: str
+    missing_in: str
+    reason: str
+    recapture: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FindingChanges:
+    """Findings matched by id and cause: those of the run before that are gone, those that are new, those that stay."""
+
+    solved: tuple[KeptFinding, ...]
+    new: tuple[KeptFinding, ...]
+    kept: tuple[KeptFinding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs side by side.
+
+    ``whole`` is what they are compared by, the mean steady step or the window, None where no such figure is known of
+    both. ``carriers`` are the pieces of it whose changes add up to its change, the largest first.
+    """
+
+    schema_version: int
+    before: ComparedRun
+    after: ComparedRun
+    whole: Difference | None
+    carriers: tuple[Difference, ...]
+    obstacles: tuple[Obstacle, ...]
+    one_sided: tuple[OneSided, ...]
+    findings: FindingChanges
+    topics: tuple[TopicDifferences, ...]
+
+    @property
+    def forbidding(self) -> tuple[Obstacle, ...]:
+        """The conditions that make the runs two different things."""
+        return tuple(obstacle for obstacle in self.obstacles if obstacle.bearing is Bearing.FORBIDS)
+
+    def topic(self, topic_id: str) -> tuple[Difference, ...]:
+        """The figures of a topic, none where neither run has it."""
+        return next((topic.differences for topic in self.topics if topic.id == topic_id), ())
+
+
+def compare(before: Snapshot, after: Snapshot) -> Comparison:
+    """What changed from ``before`` to ``after``."""
+    topics = differences_of(before.figures, after.figures)
+    whole = _whole(topics)
+    return Comparison(
+        schema_version=COMPARISON_SCHEMA_VERSION,
+        before=_named(before),
+        after=_named(after),
+        whole=whole,
+        carriers=() if whole is None else carriers_of(whole, topics),
+        obstacles=tuple(obstacles_of(before, after)),
+        one_sided=(*_one_sided(after, before, "before"), *_one_sided(before, after, "after")),
+        findings=_finding_changes(before.findings, after.findings),
+        topics=topics,
+    )
+
+
+def obstacles_of(before: Snapshot, after: Snapshot, *, strict: bool = False) -> Iterator[Obstacle]:
+    """The conditions that differ, the forbidding ones first; one that only one run knows is a caution unless strict."""
+    ours, theirs = ({one.id: one for one in snapshot.conditions} for snapshot in (before, after))
+    found = []
+    for condition_id in {**ours, **theirs}:
+        first, second = ours.get(condition_id), theirs.get(condition_id)
+        known = first or second
+        values = (None if first is None else first.value, None if second is None else second.value)
+        if known is not None and values[0] != values[1]:
+            bearing = Bearing.CAUTIONS if None in values and not strict else known.bearing
+            found.append(Obstacle(known.id, known.name, *values, bearing))
+    yield from sorted(found, key=lambda obstacle: obstacle.bearing is not Bearing.FORBIDS)
+
+
+def _whole(topics: Sequence[TopicDifferences]) -> Difference | None:
+    known = {one.id: one for topic in topics for one in topic.differences if one.change is not None}
+    return next((known[figure_id] for figure_id in WHOLES if figure_id in known), None)
+
+
+def _named(snapshot: Snapshot) -> ComparedRun:
+    return ComparedRun(snapshot.reports, snapshot.created_utc, snapshot.nsysan_version)
+
+
+def _one_sided(answering: Snapshot, other: Snapshot, missing_in: str) -> Iterator[OneSided]:
+    open_in_both = {skipped.id for skipped in answering.skipped}
+    for skipped in other.skipped:
+        if skipped.id not in open_in_both:
+            yield OneSided(skipped.id, missing_in, skipped.reason, skipped.recapture)
+
+
+def _finding_changes(before: Sequence[KeptFinding], after: Sequence[KeptFinding]) -> FindingChanges:
+    ours, theirs = ({(one.id, one.cause) for one in findings} for findings in (before, after))
+    return FindingChanges(
+        solved=tuple(one for one in before if (one.id, one.cause) not in theirs),
+        new=tuple(one for one in after if (one.id, one.cause) not in ours),
+        kept=tuple(one for one in after if (one.id, one.cause) in ours),
+    )

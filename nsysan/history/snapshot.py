@@ -1,0 +1,88 @@
+"""What is kept of a run to hold it against others: its figures, conditions, findings and open questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from nsysan.model.figures import Bearing, Condition, Conditioned, Figure, Measured
+from nsysan.model.results import Skipped
+from nsysan.model.run import Run
+from nsysan.model.verdicts import Severity
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFinding:
+    """A finding without its evidence; ``id`` and ``cause`` name it in every run."""
+
+    id: str
+    cause: str | None
+    severity: Severity
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A run as far as it can be compared. ``reports`` are the names of its inputs."""
+
+    reports: tuple[str, ...]
+    created_utc: str
+    nsysan_version: str
+    figures: tuple[Figure, ...]
+    conditions: tuple[Condition, ...]
+    findings: tuple[KeptFinding, ...]
+    skipped: tuple[Skipped, ...]
+
+    def figure(self, figure_id: str) -> Figure | None:
+        """The figure with this id, None where the run does not know it."""
+        return next((figure for figure in self.figures if figure.id == figure_id), None)
+
+
+def snapshot_of(run: Run) -> Snapshot:
+    """Figures and conditions as the run's results tell them; where a changed run tells a figure twice, the first."""
+    results = tuple(run.results.found())
+    told = [figure for result in results if isinstance(result, Measured) for figure in result.figures()]
+    return Snapshot(
+        reports=tuple(report.name for report in run.reports),
+        created_utc=run.created_utc,
+        nsysan_version=run.nsysan_version,
+        figures=_first_of_each_id(told),
+        conditions=(
+            *(entry for result in results if isinstance(result, Conditioned) for entry in result.conditions()),
+            *_conditions_of_envelope(run),
+        ),
+        findings=tuple(KeptFinding(each.id, each.cause, each.severity, each.title) for each in run.findings),
+        skipped=run.results.skipped(),
+    )
+
+
+def _first_of_each_id(figures: Iterable[Figure]) -> tuple[Figure, ...]:
+    first: dict[str, Figure] = {}
+    for figure in figures:
+        first.setdefault(figure.id, figure)
+    return tuple(first.values())
+
+
+def _conditions_of_envelope(run: Run) -> Iterator[Condition]:
+    worlds = sorted({report.world_size for report in run.reports if report.world_size is not None})
+    profilers = sorted({report.profiler.value for report in run.reports})
+    versions = sorted({report.nsys_version for report in run.reports if report.nsys_version is not None})
+    yield Condition("world_size", "world size", ", ".join(map(str, worlds)) or None, Bearing.FORBIDS)
+    yield Condition("profiler", "profiler", ", ".join(profilers) or None, Bearing.FORBIDS)
+    yield Condition("gpu_choice", "GPU chosen", _text(run.options.get("gpu")) or "all", Bearing.FORBIDS)
+    yield Condition("window_choice", "window chosen", _chosen_window(run), Bearing.CAUTIONS)
+    yield Condition("report_count", "reports", str(len(run.reports)), Bearing.CAUTIONS)
+    yield Condition("nsys_version", "Nsight Systems", ", ".join(versions) or None, Bearing.CAUTIONS)
+    yield Condition("nsysan_version", "analysed by nsysan", run.nsysan_version, Bearing.CAUTIONS)
+
+
+def _chosen_window(run: Run) -> str:
+    keys = {"from_ns": "--from", "to_ns": "--to", "range": "--range"}
+    chosen = (
+        f"{option} {_text(run.options.get(key))}" for key, option in keys.items() if run.options.get(key) is not None
+    )
+    return " ".join(chosen) or "none: the whole capture"
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)

@@ -1,0 +1,1 @@
+"""One section of the page of a comparison a module: it declares ``SECTION``."""

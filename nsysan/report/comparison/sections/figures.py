@@ -1,0 +1,57 @@
+"""Every other figure that both runs, or one of them, tell: a table a topic, whatever analysis it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nsysan.history.comparison import Comparison
+from nsysan.history.differences import Difference, TopicDifferences
+from nsysan.model.units import counted
+from nsysan.report.comparison.quantities import change_cells, value_cell
+from nsysan.report.comparison.sections.kernels import KERNEL_TOPICS
+from nsysan.report.elements import Cell, Column, Table
+from nsysan.report.section import Layout, Section, View
+
+
+@dataclass(frozen=True, slots=True)
+class FiguresView(View):
+    """A table a topic."""
+
+    tables: tuple[Table, ...]
+
+
+def _build(comparison: Comparison) -> FiguresView | None:
+    carried = {piece.id for piece in comparison.carriers}
+    tables = tuple(
+        _table(topic, shown)
+        for topic in comparison.topics
+        if topic.id not in KERNEL_TOPICS
+        and (shown := [one for one in topic.differences if one.id not in carried and (one.before or one.after)])
+    )
+    if not tables:
+        return None
+    count = sum(len(table.rows) for table in tables)
+    return FiguresView(tables, heading=f"{counted(count, 'more figure')} side by side")
+
+
+def _table(topic: TopicDifferences, shown: list[Difference]) -> Table:
+    return Table(
+        id=topic.id.replace("_", "-"),
+        caption=topic.title,
+        columns=(
+            Column("Figure"),
+            Column("before", numeric=True),
+            Column("after", numeric=True),
+            Column("change", numeric=True),
+            Column("relative", numeric=True, unit="fraction"),
+        ),
+        rows=tuple(_row(one) for one in shown),
+        source=topic.id,
+    )
+
+
+def _row(one: Difference) -> tuple[Cell, ...]:
+    return (Cell(one.name), value_cell(one.before, one.unit), value_cell(one.after, one.unit), *change_cells(one))
+
+
+SECTION = Section("figures", 70, "Figures", "Everything else", _build, Layout.WIDE, "comparison/tables.html")

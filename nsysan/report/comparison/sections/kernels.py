@@ -1,0 +1,87 @@
+"""Kernel by kernel, matched by name: time a step, runs, and the median of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nsysan.analysis.kernel_summary import KERNEL_MEDIANS, KERNEL_RUNS
+from nsysan.analysis.step_kernels import STEP_KERNEL_RUNS, STEP_KERNELS
+from nsysan.history.comparison import Comparison
+from nsysan.history.differences import Difference
+from nsysan.model.units import counted
+from nsysan.report.comparison.quantities import change_cells, value_cell
+from nsysan.report.elements import Cell, Column, Table
+from nsysan.report.section import Layout, Section, View
+
+KERNEL_TOPICS = frozenset(topic.id for topic in (KERNEL_MEDIANS, KERNEL_RUNS, STEP_KERNEL_RUNS, STEP_KERNELS))
+_SHOWN_COUNT = 300
+
+
+@dataclass(frozen=True, slots=True)
+class KernelsView(View):
+    """Kernels in steps, where both runs have steps, and over the windows."""
+
+    tables: tuple[Table, ...]
+
+
+def _build(comparison: Comparison) -> KernelsView | None:
+    tables = tuple(
+        table
+        for table in (
+            _table(comparison, STEP_KERNELS.id, STEP_KERNEL_RUNS.id, "Time of each kernel in the mean steady step"),
+            _table(comparison, KERNEL_MEDIANS.id, KERNEL_RUNS.id, "Median duration of each kernel in the windows"),
+        )
+        if table is not None
+    )
+    if not tables:
+        return None
+    kernels = comparison.topic(KERNEL_MEDIANS.id) or comparison.topic(STEP_KERNELS.id)
+    gone, new = (sum(value is None for value in side) for side in zip(*_sides(kernels), strict=True))
+    return KernelsView(
+        tables,
+        heading=f"{counted(len(kernels), 'kernel name')}: {new} new, {gone} gone",
+        context="Matched by name. Kernels run side by side: their times do not add up to the step.",
+    )
+
+
+def _sides(kernels: Sequence[Difference]) -> list[tuple[float | None, float | None]]:
+    return [(kernel.after, kernel.before) for kernel in kernels]
+
+
+def _table(comparison: Comparison, times_id: str, runs_id: str, caption: str) -> Table | None:
+    times = sorted(comparison.topic(times_id), key=lambda one: -abs(one.moved))
+    runs = {one.key: one for one in comparison.topic(runs_id)}
+    if not times:
+        return None
+    omitted = len(times) - _SHOWN_COUNT
+    return Table(
+        id=times_id.replace("_", "-"),
+        caption=f"{caption}, the largest change first",
+        columns=(
+            Column("Kernel"),
+            Column("before", numeric=True, unit="ns"),
+            Column("after", numeric=True, unit="ns"),
+            Column("change", numeric=True, unit="ns"),
+            Column("relative", numeric=True, unit="fraction"),
+            Column("runs before", numeric=True),
+            Column("runs after", numeric=True),
+        ),
+        rows=tuple(_row(one, runs.get(one.key)) for one in times[:_SHOWN_COUNT]),
+        search="gemm, flash, nccl",
+        note=f"{counted(omitted, 'more name')} in the JSON." if omitted > 0 else None,
+    )
+
+
+def _row(time: Difference, runs: Difference | None) -> tuple[Cell, ...]:
+    counts = (None, None) if runs is None else (runs.before, runs.after)
+    return (
+        Cell(time.name, style="name"),
+        value_cell(time.before, time.unit),
+        value_cell(time.after, time.unit),
+        *change_cells(time),
+        *(Cell("") if runs is None else value_cell(count, runs.unit) for count in counts),
+    )
+
+
+SECTION = Section("kernels", 50, "Kernels", "Kernel by kernel", _build, Layout.WIDE, "comparison/tables.html")

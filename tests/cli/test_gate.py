@@ -1,0 +1,97 @@
+"""The gate command on simulated jobs: repeats of other seeds pass, a job that waits for data fails and says so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nsysan.cli.main import main
+from nsysan.synth.generate import generate
+from nsysan.synth.request import Request
+from nsysan.synth.scenario import find_scenario
+
+pytest.importorskip("sqlite_utils", reason="sqlite-utils is not installed")
+
+
+def _write(name: str, scenario: str, seed: int, *, ranks: int = 2) -> str:
+    request = Request(scenario=find_scenario(scenario), rank_count=ranks, step_count=4, seed=seed)
+    (export,) = generate(request).exports.values()
+    return str(export.write(Path(name)))
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NSYSAN_HISTORY", raising=False)
+
+
+@pytest.fixture
+def _baseline(capsys: pytest.CaptureFixture[str]) -> None:
+    repeats = [_write(f"repeat{seed}.sqlite", "healthy", seed) for seed in range(6)]
+    assert main(["history", "add", *repeats, "--baseline", "main", "--condition", "batch=8"]) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.usefixtures("_baseline")
+def test_a_repeat_passes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["gate", _write("now.sqlite", "healthy", 9), "--against", "main", "--condition", "batch=8"]) == 0
+
+    assert capsys.readouterr().out.startswith(
+        "Passed against main: no loss beyond what is allowed and what chance does."
+    )
+
+
+@pytest.mark.usefixtures("_baseline")
+def test_a_job_that_waits_for_data_fails_and_says_what_grew(capsys: pytest.CaptureFixture[str]) -> None:
+    now = _write("now.sqlite", "data-bound", 9)
+
+    assert main(["gate", now, "--against", "main", "--condition", "batch=8", "--json", "gate.json"]) == 1
+
+    text, document = capsys.readouterr().out, json.loads(Path("gate.json").read_text())
+    assert text.startswith("Failed against main: step has lost ")
+    assert ": idle by data loading +" in document["sentences"][1]
+    assert document["gate"]["outcome"] == "failed"
+    assert document["gate"]["comparison"]["carriers"][0]["id"] == "step_idle_causes.data_loading"
+
+
+@pytest.mark.usefixtures("_baseline")
+@pytest.mark.parametrize(
+    ("ranks", "conditions", "sentence"),
+    [
+        (2, ["--condition", "batch=16"], "Batch: 8 before, 16 after."),
+        (2, [], "Batch: 8 before, not known after."),
+        (1, ["--condition", "batch=8"], "GPU count: 2 before, 1 after."),
+    ],
+)
+def test_runs_that_are_something_else_cannot_be_judged(
+    capsys: pytest.CaptureFixture[str], ranks: int, conditions: list[str], sentence: str
+) -> None:
+    now = _write("now.sqlite", "healthy", 9, ranks=ranks)
+
+    assert main(["gate", now, "--against", "main", *conditions]) == 5
+
+    text = capsys.readouterr().out
+    assert text.startswith("Cannot judge against main: the runs tell of different things.")
+    assert sentence in text
+
+
+@pytest.mark.usefixtures("_baseline")
+def test_budgets_lie_in_the_folder_or_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    now = _write("now.sqlite", "healthy", 9)
+    arguments = ["gate", now, "--against", "main", "--condition", "batch=8"]
+    Path("nsysan.toml").write_text('[gate.figures."step.mean"]\nmax = 1.0\n')
+    Path("other.toml").write_text('[gate.figures."step.mean"]\nrelative = 9.0\n')
+
+    assert main(arguments) == 1
+    assert "Step: it is over its max." in capsys.readouterr().out
+    assert main([*arguments, "--budgets", "other.toml"]) == 0
+    assert main([*arguments, "--budgets", "none.toml"]) == 2
+
+
+@pytest.mark.usefixtures("_baseline")
+def test_a_baseline_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["gate", "repeat0.sqlite", "--against", "other"]) == 2
+
+    assert "There is no baseline 'other' in nsysan-history.sqlite." in capsys.readouterr().err

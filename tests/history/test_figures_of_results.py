@@ -1,0 +1,64 @@
+"""What results offer to compare: each figure once, and parts that add up to what they say they are part of."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+from nsysan.history.snapshot import Snapshot, snapshot_of
+from nsysan.model.figures import Figure
+from nsysan.pipeline.analyze import AnalyzeOptions, analyze
+from nsysan.synth.generate import generate
+from nsysan.synth.request import Request
+from nsysan.synth.scenario import Scenario, all_scenarios
+from tests.report.runs import full_run
+
+
+def _snapshot(folder: Path, scenario: Scenario) -> Snapshot:
+    exports = generate(Request(scenario=scenario, rank_count=2, step_count=4)).exports
+    return snapshot_of(analyze([export.write(folder / name) for name, export in exports.items()], AnalyzeOptions()))
+
+
+@pytest.mark.parametrize("scenario", all_scenarios(), ids=lambda scenario: scenario.name)
+def test_figures_have_one_id_each_and_add_up_to_the_figure_they_are_part_of(tmp_path: Path, scenario: Scenario) -> None:
+    figures = _snapshot(tmp_path, scenario).figures
+    by_id = {figure.id: figure for figure in figures}
+    parts: defaultdict[str, list[Figure]] = defaultdict(list)
+    for figure in figures:
+        if figure.part_of is not None:
+            parts[figure.part_of].append(figure)
+
+    assert [figure_id for figure_id, count in Counter(figure.id for figure in figures).items() if count > 1] == []
+    assert {"step.mean", "window_shares.whole"} <= set(parts)
+    for whole, pieces in parts.items():
+        # means are cut to whole nanoseconds
+        assert sum(piece.value for piece in pieces) == pytest.approx(by_id[whole].value, abs=2), whole
+
+
+def test_conditions_have_one_id_each(tmp_path: Path) -> None:
+    conditions = _snapshot(tmp_path, all_scenarios()[0]).conditions
+
+    assert [one for one, count in Counter(each.id for each in conditions).items() if count > 1] == []
+    assert {each.id: each.value for each in conditions} == {
+        "gpu_model": "NVIDIA H100 80GB HBM3",
+        "gpu_count": "2",
+        "graphs": "by their kernels, or none ran",
+        "missing_records": "none",
+        "steps": "nvtx: step *",
+        "world_size": None,
+        "profiler": "nsys",
+        "gpu_choice": "all",
+        "window_choice": "none: the whole capture",
+        "report_count": "1",
+        "nsys_version": "2026.2.1.210",
+        "nsysan_version": "0.1.0",
+    }
+
+
+def test_a_changed_run_that_tells_a_figure_twice_is_taken_at_its_first_word() -> None:
+    # the three kernels of this run share the hash of their names
+    medians = [figure for figure in snapshot_of(full_run()).figures if figure.topic.id == "kernel_medians"]
+
+    assert [(figure.name, figure.value) for figure in medians] == [("sgemm", 100_000_000)]

@@ -1,0 +1,151 @@
+"""A comparison as sentences, text and page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from nsysan.history.comparison import Comparison, compare
+from nsysan.model.figures import Unit
+from nsysan.report.comparison.page import render_page
+from nsysan.report.comparison.quantities import signed, signed_fraction
+from nsysan.report.comparison.sentences import sentences_of, state_comparison
+from nsysan.report.comparison.text import render_text
+from tests.history.snapshots import snapshot, step_figures
+from tests.report.comparisons import empty_comparison, full_comparison
+from tests.report.pages import Page
+from tests.report.test_hostile import PAYLOADS
+
+M = "\u2212"
+every_comparison = pytest.mark.parametrize("make", [full_comparison, empty_comparison])
+
+
+def test_the_sentences_say_the_step_its_carriers_and_all_that_is_not_the_same() -> None:
+    comparison = full_comparison()
+
+    assert state_comparison(comparison) == (
+        "The mean step takes 22.1 % less time, 109.000 instead of 140.000 ms: "
+        f"idle by data_loading {M}25.000 ms, exposed communication {M}8.000 ms, computing +2.000 ms"
+    )
+    assert sentences_of(comparison) == (
+        "Take care, these runs differ in what they ran on or recorded: GPU model.",
+        "GPU model: A100 before, H100 after.",
+        "Kernel gemm: +4.000 ms a step, 12 runs as before.",
+        f"Kernel old: {M}3.000 ms a step, 0 runs instead of 1.",
+        "1 finding solved: The data loader is waited for.",
+        "1 finding new: Something new.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("computing_ms", "sentence"),
+    [
+        (104.0, "The mean step takes 4.0 % more time, 104.000 instead of 100.000 ms: computing +4.000 ms"),
+        (
+            101.0,
+            (
+                "The mean step takes as long as before, 100.000 and now 101.000 ms, up to the 1.414 ms that means of "
+                "such steps differ by chance: computing +1.000 ms"
+            ),
+        ),
+        (
+            99.9,
+            (
+                "The mean step takes as long as before, 100.000 and now 99.900 ms, up to the 1.414 ms that means of "
+                "such steps differ by chance"
+            ),
+        ),
+    ],
+)
+def test_a_step_is_longer_or_as_long_as_before(computing_ms: float, sentence: str) -> None:
+    before, after = (snapshot(*step_figures(ms, 0, {}, error_ms=0.5)) for ms in (100, computing_ms))
+
+    assert state_comparison(compare(before, after)) == sentence
+
+
+def test_what_is_too_small_to_name_is_told_as_the_rest() -> None:
+    before = snapshot(*step_figures(100, 0, {f"cause{place}": 0 for place in range(8)}))
+    after = snapshot(*step_figures(100, 0, {f"cause{place}": 2 for place in range(8)}))
+
+    assert state_comparison(compare(before, after)).endswith("idle by cause3 +2.000 ms, the rest +8.000 ms")
+
+
+def test_runs_that_know_nothing_cannot_be_compared() -> None:
+    assert state_comparison(empty_comparison()) == (
+        "These runs cannot be compared: neither run knows where its time went"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "unit", "text"),
+    [
+        (2_000_000, Unit.NS, "+2.000 ms"),
+        (-0.4, Unit.NS, f"{M}0.4 ns"),
+        (-0.0123, Unit.FRAC, f"{M}1.2 points"),
+        (0.0001, Unit.FRAC, "0.0 points"),
+        (1_500, Unit.COUNT, "+1,500"),
+        (0.25, Unit.COUNT, "+0.2"),
+        (-5e9, Unit.BYTES_PER_S, f"{M}5.000 GB/s"),
+        (2e6, Unit.BYTES, "+2.000 MB"),
+        (12, Unit.PER_S, "+12/s"),
+    ],
+)
+def test_changes_have_a_sign_and_their_unit(change: float, unit: Unit, text: str) -> None:
+    assert signed(change, unit) == text
+
+
+def test_relative_changes_have_a_sign_unless_they_show_as_nothing() -> None:
+    assert [signed_fraction(change) for change in (0.093, -0.5, 0.0001)] == ["+9.3 %", f"{M}50.0 %", "0.0 %"]
+
+
+@every_comparison
+def test_the_text_is_at_most_100_columns_wide(make: Callable[[], Comparison]) -> None:
+    assert max(map(len, render_text(make()).splitlines())) <= 100
+
+
+@every_comparison
+def test_links_of_the_page_lead_somewhere_and_no_id_is_used_twice(make: Callable[[], Comparison]) -> None:
+    page = Page(render_page(make()))
+
+    assert len(page.ids) == len(set(page.ids))
+    assert {link[1:] for link in page.links} <= set(page.ids)
+
+
+def test_the_page_shows_what_adds_up_kernels_findings_and_every_other_topic() -> None:
+    page = Page(render_page(full_comparison()))
+
+    assert page.rows("carriers") == [
+        ["Part", "before", "after", "change", "relative"],
+        ["idle by data_loading", "30.000 ms", "5.000 ms", f"{M}25.000 ms", f"{M}83.3 %"],
+        ["exposed communication", "20.000 ms", "12.000 ms", f"{M}8.000 ms", f"{M}40.0 %"],
+        ["computing", "80.000 ms", "82.000 ms", "+2.000 ms", "+2.5 %"],
+        ["idle by host_sync", "10.000 ms", "10.000 ms", "0 ns", "0.0 %"],
+        ["step", "140.000 ms", "109.000 ms", f"{M}31.000 ms", f"{M}22.1 %"],
+    ]
+    assert page.rows("step-kernels")[1:] == [
+        ["gemm", "40.000 ms", "44.000 ms", "+4.000 ms", "+10.0 %", "12", "12"],
+        ["old", "3.000 ms", "", "gone", "", "1", ""],
+        ["new", "", "1.000 ms", "new", "", "", "1.5"],
+    ]
+    assert page.rows("finding-changes")[1:] == [
+        ["new", "warning", "Something new"],
+        ["solved", "warning", "The data loader is waited for"],
+        ["still there", "warning", "Stays"],
+    ]
+    assert page.rows("copy-rates")[1:] == [["host to device", "20.000 GB/s", "25.000 GB/s", "+5.000 GB/s", "+25.0 %"]]
+    assert page.rows("conditions")[1:] == [
+        ["GPU model", "A100", "H100", "two different things"],
+        ["steps told by", "nvtx", "not known", "to be known"],
+    ]
+    assert page.rows("one-sided")[1:] == [["launches", "after", "No calls were recorded.Record calls"]]
+
+
+def test_hostile_names_stay_text() -> None:
+    hostile = "".join(PAYLOADS)
+
+    page, text = Page(render_page(full_comparison(hostile))), render_text(full_comparison(hostile))
+
+    assert not {"img", "iframe"} & {tag for tag, _ in page.tags}
+    assert [tag for tag, _ in page.tags].count("script") == 1
+    assert not {"\x1b", "\x00", "\x07", "\u2028", "\u202e", "\r"} & set(text)
