@@ -10,7 +10,7 @@ import pytest
 
 from nsysan.model.run_json import encode_run
 from nsysan.model.text import visible_text
-from nsysan.model.units import format_duration
+from nsysan.model.units import format_duration, format_timestamp
 from tests.report.runs import GAPS, TIMELINE, TWO_GPUS, full_run, run_of
 from tests.report.test_hostile import PAYLOADS, hostile_run
 
@@ -307,3 +307,8 @@ def test_damaged_data_is_said_to_be_and_the_rest_of_the_page_works(open_page: Op
     opened.page.locator("#partition .term").first.focus()
     assert opened.page.locator("#tip").is_visible()
     assert opened.complaints == []
+
+
+@pytest.mark.parametrize("time_ns", [0, -1, -10_927_915, -2_000_000_000, 60_111_541_307])
+def test_moments_are_written_as_everywhere_before_time_zero_too(picture: Picture, time_ns: int) -> None:
+    assert picture.page.evaluate(f"pageFigures.moment({time_ns})") == format_timestamp(time_ns)

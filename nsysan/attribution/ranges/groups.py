@@ -28,11 +28,8 @@ class GroupNumbers:
 
     def __init__(self) -> None:
         self._numbers: dict[DomainAndName, int] = {}
-
-    @property
-    def names(self) -> list[DomainAndName]:
+        self.names: list[DomainAndName] = []
         """Domain and name by number."""
-        return list(self._numbers)
 
     def of_ranges(self, host: Host, rows: Int64Array) -> Int64Array:
         """The number of each of these ranges."""
@@ -45,9 +42,14 @@ class GroupNumbers:
         firsts = first_rows(code_of)
         numbers = []
         for process, domain, group in zip(*(column[firsts].tolist() for column in columns), strict=True):
-            named = (_domain_name(host, process, domain), host.range_groups.names[group])
-            numbers.append(self._numbers.setdefault(named, len(self._numbers)))
+            numbers.append(self._number((_domain_name(host, process, domain), host.range_groups.names[group])))
         return np.array(numbers, np.int64)[code_of]
+
+    def _number(self, named: DomainAndName) -> int:
+        number = self._numbers.setdefault(named, len(self.names))
+        if number == len(self.names):
+            self.names.append(named)
+        return number
 
 
 class ShapeNumbers:

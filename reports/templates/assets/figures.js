@@ -16,6 +16,7 @@ const pageFigures = {
   // A moment of the session as profilers' own viewers write it.
   moment(time, decimals = 9) {
     const rounded = Math.round(time);
+    if (rounded < 0) return `-${this.moment(-rounded, decimals)}`;
     const seconds = Math.floor(rounded / 1e9);
     const digits = String(rounded - seconds * 1e9).padStart(9, "0");
     return decimals ? `${seconds}.${digits.slice(0, decimals)}s` : `${seconds}s`;
