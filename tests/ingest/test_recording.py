@@ -126,7 +126,8 @@ def test_a_real_nsys_takes_what_the_questions_name() -> None:
 
     # the option is known to 2023.4, but there must be a GPU for it
     refused.discard("--gpu-metrics-device=all")
-    assert refused == {"-t nccl", "--gpu-metrics-devices=all", "--pytorch=autograd-shapes-nvtx"}
+    newer = {"-t nccl", "--gpu-metrics-devices=all", "--pytorch=autograd-shapes-nvtx", "--nic-metrics=lf"}
+    assert refused == newer
 
 
 def _refuses(options: Iterable[str]) -> bool:

@@ -45,6 +45,7 @@ def test_these_scenarios_are_there() -> None:
         "communication_bound": BottleneckClass.COMMUNICATION,
         "compute_bound": BottleneckClass.COMPUTE,
         "compute_sound": None,
+        "contention": None,
         "data_bound": BottleneckClass.DATA,
         "graph_captured": None,
         "healthy": None,
@@ -70,6 +71,8 @@ def test_the_truth_adds_up(scenario: Scenario) -> None:
         assert sum(rank.idle_causes.values()) == rank.time.idle_ns
         assert [step.marker for step in rank.steps] == ["step 0", "step 1"]
         assert rank.steps[0].end_ns == rank.steps[1].start_ns
+        steps_ns = rank.steps[1].end_ns - rank.steps[0].start_ns
+        assert sum(stage.time.window_ns for stage in rank.stages) == steps_ns
 
 
 @EACH_SCENARIO
