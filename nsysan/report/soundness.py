@@ -19,6 +19,8 @@ _LATEST_NS = 3 * IMPOSSIBLE_NS
 _MOST = 1 << 62
 _SIGNED = frozenset({"clock_offset_ns", "clock_residual_ns", "shift_ns"})
 _MOMENTS = ("start_ns", "end_ns", *(f"{name}_ns" for name in ("window_start", "window_end", *_SIGNED)))
+_DIFFERENCES = frozenset({"slowdown_ns", "net_gain_ns"})
+"""Times that are less than 0 where something is faster, or costs more than it brings."""
 _SPANS = (("start_ns", "end_ns"), ("window_start_ns", "window_end_ns"))
 _AMOUNTS = ("_ns", "_count", "_bytes", "_per_s", "_flop")
 _GPU_KEYS = frozenset({"gpu", "worst_gpu"})
@@ -35,6 +37,7 @@ class _Rule:
 _FRACTION = _Rule(lambda value: 0 <= value <= 1, "no share from 0 to 1")
 _CHANGE = _Rule(lambda value: -1 <= value <= _MOST, "no change of a time that can be")
 _MOMENT = _Rule(lambda value: abs(value) <= _LATEST_NS, "no moment of a capture")
+_DIFFERENCE = _Rule(lambda value: abs(value) <= _MOST, "beyond all measure")
 _AMOUNT = _Rule(lambda value: 0 <= value <= _MOST, "below 0 or beyond all measure")
 
 
@@ -86,6 +89,8 @@ def _rule_of(key: str) -> _Rule | None:
         return _CHANGE
     if key == "frac" or key.endswith("_frac"):
         return _FRACTION
+    if key in _DIFFERENCES:
+        return _DIFFERENCE
     if key in _MOMENTS or key in _SIGNED:
         return _MOMENT
     return _AMOUNT if key == "count" or key.endswith(_AMOUNTS) else None

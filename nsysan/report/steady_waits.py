@@ -10,7 +10,6 @@ from nsysan.model.run import Run
 from nsysan.model.units import format_duration, format_fraction
 from nsysan.report.causes import awaited
 from nsysan.report.prose import Phrase, Sentence, paired
-from nsysan.report.steps import slowest_device
 
 HARDLY_FRAC = 0.02
 """Less idle time in a step has no cause worth a word."""
@@ -24,16 +23,19 @@ def state_wait(run: Run) -> Sentence | None:
 
 
 def _in_steps(run: Run) -> Sentence | None:
-    """Of the mean steady step of the device that is told of everywhere, the one with the slowest median."""
+    """Of the mean steady step of the device that idles most in it: the others may have waited for that one."""
     found = run.results.get(Steps)
-    device = None if isinstance(found, Skipped) else slowest_device(found.steps)
-    if device is None or device.idle_causes is None or device.time is None:
+    devices = () if isinstance(found, Skipped) else found.steps.devices
+    known = [(each, each.time, each.idle_causes) for each in devices if each.time and each.idle_causes]
+    if not known:
         return None
-    step_ns, idle_ns = device.time.window_ns, device.idle_causes.idle_ns
+    device, time, causes = max(known, key=lambda entry: entry[1].idle_ns / max(entry[1].window_ns, 1))
+    subject = "the GPU" if len(known) == 1 else f"{device.id}, which idles most,"
+    step_ns, idle_ns = time.window_ns, causes.idle_ns
     if idle_ns < HARDLY_FRAC * step_ns:
-        return (Phrase("In the mean steady step the GPU idles for "), _share_of(idle_ns, step_ns), Phrase("."))
-    cause, time_ns = _largest({cause: device.idle_causes.of(cause) for cause in Cause})
-    waits = f"In the mean steady step the GPU waits most for {awaited(cause)}: {format_duration(time_ns)}, "
+        return (Phrase(f"In the mean steady step {subject} idles for "), _share_of(idle_ns, step_ns), Phrase("."))
+    cause, time_ns = _largest({cause: causes.of(cause) for cause in Cause})
+    waits = f"In the mean steady step {subject} waits most for {awaited(cause)}: {format_duration(time_ns)}, "
     return (Phrase(waits), _share_of(time_ns, step_ns), Phrase(" of it."))
 
 

@@ -45,6 +45,18 @@ def test_inside_steps_it_is_that_of_the_mean_steady_step() -> None:
     ]
 
 
+def test_of_several_devices_it_is_the_one_that_idles_most() -> None:
+    """The slowest median may be that of a device that only waits for another in its collectives."""
+    idlest = replace(STEPS_OF_FIRST, id="r0/p1001/d1", median_ns=1.0)
+    waiting = replace(STEPS_OF_FIRST, time=PartTimes(70 * MS, 0, 0, 0, 0, 0, 0), idle_causes=IdleCauses.of_times({}))
+    both = Steps(replace(STEPS.steps, devices=(waiting, idlest)))
+
+    assert told(EXPLAINED_GPUS, both) == (
+        "In the mean steady step r0/p1001/d1, which idles most, waits most for the data loader: 26.000 ms, 37.1 % "
+        "of it."
+    )
+
+
 def test_without_steps_it_is_what_comes_after_start_up() -> None:
     loading = StartUp(1, causes_of(data_loading=60)), StartUp(1, causes_of(data_loading=180))
     unsteady = steps(replace(STEPS_OF_FIRST, idle_causes=None, time=None, median_ns=None))
