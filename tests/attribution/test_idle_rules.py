@@ -185,7 +185,8 @@ class Moment:
         self.gap_start = max(work.end for work in case.works if work.end <= moment)
         self.gap_end = min(work.start for work in case.works if work.start > moment)
         ending = [work for work in case.works if work.start == self.gap_end]
-        self.work = min(ending, key=lambda work: work.call.start if work.call else 10**9)
+        # of several that were called at once the shortest, a kernel before a copy
+        self.work = min(ending, key=lambda w: (w.call.start if w.call else 10**9, w.end, w.is_copy))
         self.calls = [*case.calls, *(work.call for work in case.works if work.call is not None)]
 
     def cause(self) -> str:

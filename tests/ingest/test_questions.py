@@ -8,6 +8,7 @@ import pytest
 
 from nsysan.ingest.nsys.questions import QUESTIONS
 from nsysan.ingest.reading import ReadOptions, survey_report
+from nsysan.model.errors import InputError
 from nsysan.synth.export import Export
 
 if TYPE_CHECKING:
@@ -151,7 +152,8 @@ def test_domains_alone_are_no_ranges(tmp_path: Path) -> None:
     assert "ranges" in {question.id for question in asked}
 
 
-def test_an_answer_that_is_made_up_by_a_view_is_none(tmp_path: Path) -> None:
+def test_an_answer_that_is_made_up_by_a_view_is_refused(tmp_path: Path) -> None:
     view = "CREATE VIEW MPI_RANKS AS SELECT 1 AS rank"
 
-    assert "communicators" in open_ids(tmp_path, *RAISED_BY["communicators"], view)
+    with pytest.raises(InputError, match="has MPI_RANKS as a view or virtual table"):
+        open_ids(tmp_path, *RAISED_BY["communicators"], view)
