@@ -15,6 +15,7 @@ from nsysan.attribution.job import build_job
 from nsysan.ingest.reading import ReadOptions, read_trace
 from tests.attribution.idle_traces import LAUNCH, PID, US, Trace, causes
 
+NEVER = -1_000_000
 TICK = 10
 """Microseconds: every time of a trace is a multiple, so that a moment stands for all of its tick."""
 TIDS = (PID, 200)
@@ -221,7 +222,10 @@ class Moment:
             return "data_loading" if self.waits_for_batch(call, starts, has_load=bool(begun)) else "os_blocked"
         # a thread that is in another wait still has not restarted: its last one counts
         last_ends = [
-            max((w.end for w in self.calls if w.tid == tid and self.is_wait(w) and w.start < self.gap_start), default=0)
+            max(
+                (w.end for w in self.calls if w.tid == tid and self.is_wait(w) and w.start < self.gap_start),
+                default=NEVER,
+            )
             for tid in threads
         ]
         restarts = any(max(starts - 1_000, self.gap_start - 20) <= ended <= self.moment for ended in last_ends)
