@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,18 @@ from nsysan.attribution.kernel_class import classify
 from nsysan.model.copies import CopyKind
 from nsysan.model.distinct import coded, distinct
 from nsysan.model.partition import Activity
-from nsysan.model.tables import ABSENT, AnyNumber, BoolArray, Copies, GpuActivities, IdArray, Int64Array, Kernels, Table
+from nsysan.model.tables import (
+    ABSENT,
+    AnyNumber,
+    BoolArray,
+    Copies,
+    GpuActivities,
+    IdArray,
+    Int64Array,
+    Kernels,
+    Table,
+    narrowed,
+)
 from nsysan.model.trace import GPU_TABLES, IMPOSSIBLE_NS, Trace
 from nsysan.timeline.occupancy import KindArray
 from nsysan.timeline.ordering import is_ascending, order_of
@@ -68,7 +78,7 @@ def collect_activities(trace: Trace, report: int) -> list[DeviceActivities]:
         kind=_stack(_kinds(trace, table) for table in tables.values()),
         report=np.full(sum(map(len, tables.values())), report, np.int32),
         source=_stack(np.full(len(table), source, np.int8) for source, table in tables.items()),
-        row=_stack(np.arange(len(table), dtype=_row_type(len(table))) for table in tables.values()),
+        row=_stack(narrowed("row", np.arange(len(table))) for table in tables.values()),
     )
     global_pids = _stack(table.global_pid for table in tables.values())
     device_ids = _stack(table.device_id for table in tables.values())
@@ -125,10 +135,6 @@ def _clip_at_time_zero(activities: Activities) -> Activities:
     if not (activities.start_ns < 0).any():
         return activities
     return replace(activities, start_ns=np.maximum(activities.start_ns, 0))
-
-
-def _row_type(row_count: int) -> type[np.signedinteger[Any]]:
-    return np.int32 if row_count <= np.iinfo(np.int32).max else np.int64
 
 
 def _kinds(trace: Trace, table: GpuActivities) -> KindArray:
