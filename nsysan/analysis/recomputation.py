@@ -10,20 +10,24 @@ import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
-from nsysan.attribution.backward import Backward, BackwardSource, backward_of
+from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.host import Host
 from nsysan.attribution.job import Device, Job
 from nsysan.attribution.launch import NO_CALL
 from nsysan.attribution.repeated_kernels import named_forward, repeated
+from nsysan.attribution.stages.codes import SOURCES as STAGE_SOURCES
+from nsysan.attribution.stages.codes import code_of
 from nsysan.attribution.steps.steady import steady_steps
 from nsysan.model.confidence import Confidence
 from nsysan.model.distinct import coded
 from nsysan.model.partition import Activity
 from nsysan.model.profilers import Recapture
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.tables import BoolArray, IdArray, Int64Array, Kernels
+from nsysan.model.stages import Stage, StageSource
+from nsysan.model.tables import BoolArray, IdArray, Int64Array
 from nsysan.model.text import display_text, text_hash
 from nsysan.timeline.intervals import Intervals
+from nsysan.timeline.ordering import order_of
 
 MOST_KERNELS = 20
 _NAME_BACKWARD = Recapture(
@@ -46,13 +50,13 @@ class RecomputedKernel:
 class RecomputationOfDevice:
     """The steady steps of a device. Times are volumes of work: lengths of compute kernels launched in these steps.
 
-    ``told_by`` is what tells the backward pass. ``recomputed_ns`` of its ``backward_ns`` repeat the forward;
+    ``told_by`` is what tells most of the backward pass. ``recomputed_ns`` of its ``backward_ns`` repeat the forward;
     ``recomputed_frac`` is their share in all compute kernels of the steps, ``compute_ns``. ``confidence`` is high where
     kernels that say they are of a forward ran again, else medium, and null where nothing is repeated.
     """
 
     device: str
-    told_by: BackwardSource
+    told_by: StageSource
     confidence: Confidence | None
     step_count: int
     recomputed_count: int
@@ -78,7 +82,8 @@ class _Launched:
 
     device: str
     step_count: int
-    backward: Backward
+    told_by: StageSource
+    in_backward: BoolArray
     names: Sequence[str]
     name_of: Int64Array
     durations_ns: Int64Array
@@ -90,12 +95,12 @@ class _Launched:
         sure = named_forward(self.names)[self.name_of[self.repeats]].any()
         return RecomputationOfDevice(
             device=self.device,
-            told_by=self.backward.source,
+            told_by=self.told_by,
             confidence=(Confidence.HIGH if sure else Confidence.MEDIUM) if self.repeats.any() else None,
             step_count=self.step_count,
             recomputed_count=int(self.repeats.sum()),
             recomputed_ns=recomputed_ns,
-            backward_ns=int(self.durations_ns[self.backward.launched].sum()),
+            backward_ns=int(self.durations_ns[self.in_backward].sum()),
             compute_ns=compute_ns,
             recomputed_frac=recomputed_ns / compute_ns if compute_ns else None,
         )
@@ -116,36 +121,49 @@ ANALYSIS = Analysis(Recomputation, compute_recomputation)
 
 
 def _of_device(job: Job, device: Device) -> Iterator[_Launched]:
-    steps, host = steady_steps(job, device), job.idle.threads[device.report].host
+    steps, staged = steady_steps(job, device), job.stages.of_activities(device)
+    host = job.idle.threads[device.report].host
     kernels = host.trace.kernels
-    if steps is None or kernels is None:
+    if steps is None or staged is None or kernels is None:
         return
-    rows = _in_order_of_launch(device, host, kernels, steps)
-    calls = host.launches.rows["kernels"][rows]
-    backward = backward_of(host, device.global_pid, calls, kernels.name_id[rows]) if len(rows) else None
-    if backward is None:
+    places = _in_order_of_launch(device, host, steps)
+    in_backward = staged.stage[places] == code_of(Stage.BACKWARD)
+    told_by = _told_by(staged.source[places][in_backward])
+    if told_by is None or in_backward.all():
         return
+    rows = device.activities.row[places]
     ids, name_of = coded(kernels.name_id[rows])
     names = [host.trace.text(name_id) for name_id in ids.tolist()]
     yield _Launched(
         device=device.id,
         step_count=len(steps),
-        backward=backward,
+        told_by=told_by,
+        in_backward=in_backward,
         names=names,
         name_of=name_of,
         durations_ns=(kernels.end_ns - kernels.start_ns)[rows],
-        repeats=repeated(name_of, backward.launched, named_forward(names)),
+        repeats=repeated(name_of, in_backward, named_forward(names)),
     )
 
 
-def _in_order_of_launch(device: Device, host: Host, kernels: Kernels, steps: Intervals) -> IdArray:
-    """The rows of the device's compute kernels that begin in its steady steps and whose call is known."""
-    rows = device.rows_of("kernels")[device.kinds_of("kernels") == int(Activity.COMPUTE)]
-    calls = host.launches.rows["kernels"][rows]
-    begun = np.searchsorted(steps.start_ns, kernels.start_ns[rows], side="right") - 1
-    inside = (begun >= 0) & (kernels.start_ns[rows] < steps.end_ns[np.maximum(begun, 0)]) & (calls != NO_CALL)
-    order: IdArray = rows[inside][np.argsort(host.calls.start_ns[calls[inside]], kind="stable")]
+def _in_order_of_launch(device: Device, host: Host, steps: Intervals) -> Int64Array:
+    """Which activities are compute kernels that begin in its steady steps and whose call is known."""
+    activities = device.activities
+    computes = (activities.source == SOURCES.index("kernels")) & (activities.kind == int(Activity.COMPUTE))
+    calls = host.launches.of(activities)
+    begun = np.searchsorted(steps.start_ns, activities.start_ns, side="right") - 1
+    inside = (begun >= 0) & (activities.start_ns < steps.end_ns[np.maximum(begun, 0)])
+    places = np.flatnonzero(computes & inside & (calls != NO_CALL))
+    order: Int64Array = places[order_of(host.calls.start_ns[calls[places]])]
     return order
+
+
+def _told_by(sources: IdArray) -> StageSource | None:
+    """What tells most of the backward; None where that is only what was launched before and after, a guess."""
+    if not len(sources):
+        return None
+    most = STAGE_SOURCES[int(np.bincount(sources, minlength=len(STAGE_SOURCES)).argmax())]
+    return None if most is StageSource.ORDER else most
 
 
 def _kernels(found: list[_Launched]) -> tuple[RecomputedKernel, ...]:

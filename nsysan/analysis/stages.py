@@ -13,7 +13,7 @@ from nsysan.analysis.registry import Analysis
 from nsysan.analysis.steps import FEWEST_PER_DEVICE, MARKED_STEPS, STEPS_PER_JOB, WITHOUT_STEPS
 from nsysan.attribution.job import Device, Job
 from nsysan.attribution.stages.codes import SOURCES, STAGES
-from nsysan.attribution.stages.device import StepStages, stages_of_device
+from nsysan.attribution.stages.device import StepStages
 from nsysan.attribution.stages.tiles import NOT_ASSIGNED
 from nsysan.attribution.steps.exclusion import Exclusion
 from nsysan.attribution.steps.steady import judge_steps, mean_of_steps
@@ -111,10 +111,11 @@ ANALYSIS = Analysis(Stages, compute_stages)
 
 def _of_device(job: Job, device: Device, steps: DeviceSteps, listed: int) -> StagesOfDevice | None:
     judged = judge_steps(job, device, steps)
-    steady = judged.steady
-    if not len(steady):
+    steady, staged = judged.steady, job.stages.staged_work(device)
+    if staged is None or not len(steady):
         return None
-    found = stages_of_device(job, device, steps)
+    idle = job.idle.of_device(device)
+    found = staged.step_times(None if idle is None else idle.pieces)
     stages = tuple(_stage_times(found, steady))
     step_ns = sum(stage.gpu_ns for stage in stages)
     known_ns = sum(stage.gpu_ns for stage in stages if stage.stage is not None)

@@ -108,10 +108,13 @@ class Host:
 
     @cached_property
     def stacked_by_thread(self) -> RowsByKey:
-        """The push/pop ranges of each thread in order of begin; what may end anywhere is in none."""
-        rows = np.flatnonzero(np.isin(self.ranges.event_type, STACKED))
-        grouped = rows_by_key(self.ranges.global_tid[rows], self.ranges.start_ns[rows])
-        return RowsByKey(grouped.keys, grouped.bounds, rows[grouped.rows])
+        """The push/pop ranges of each thread in order of begin."""
+        return self._by_thread(np.flatnonzero(np.isin(self.ranges.event_type, STACKED)))
+
+    @cached_property
+    def unstacked_by_thread(self) -> RowsByKey:
+        """The start/end ranges that each thread began, in order of begin; they may end on any thread."""
+        return self._by_thread(np.flatnonzero(~np.isin(self.ranges.event_type, STACKED)))
 
     @cached_property
     def range_groups(self) -> NameGroups:
@@ -129,6 +132,10 @@ class Host:
         """The calls that load code, of each process."""
         rows = np.flatnonzero(self.kinds == CallKind.LOAD)
         grouped = rows_by_key(self.process_of_calls[rows], self.calls.start_ns[rows])
+        return RowsByKey(grouped.keys, grouped.bounds, rows[grouped.rows])
+
+    def _by_thread(self, rows: Int64Array) -> RowsByKey:
+        grouped = rows_by_key(self.ranges.global_tid[rows], self.ranges.start_ns[rows])
         return RowsByKey(grouped.keys, grouped.bounds, rows[grouped.rows])
 
     @property

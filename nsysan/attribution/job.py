@@ -18,6 +18,7 @@ from nsysan.attribution.idle.job_idle import JobIdle
 from nsysan.attribution.matching import FoundDevice, group_by_gpu, matching_notes
 from nsysan.attribution.silent_processes import silent_process_notes
 from nsysan.attribution.sound_records import damage_notes
+from nsysan.attribution.stages.job_stages import JobStages
 from nsysan.attribution.steps.job_steps import JobSteps
 from nsysan.attribution.window import WindowChoice, bounds_of, window_over
 from nsysan.model.errors import UsageError
@@ -99,6 +100,8 @@ class Job:
     """Why each GPU and device was idle, and what the threads of each report did."""
     steps: JobSteps
     """The training steps of each device."""
+    stages: JobStages
+    """Which stage of its step each piece of a device's work belongs to."""
     collectives: JobCollectives
     """What the ranks told each other, who waited for whom, and the clock they share."""
 
@@ -160,7 +163,8 @@ def build_job(
     idle = JobIdle([HostThreads(host) for host in hosts], clocks)
     steps = JobSteps(hosts, marker)
     collectives = JobCollectives(hosts, clocks, members_of(working), ranks or RankChoice())
-    return Job(tuple(traces), tuple(chosen), notes, choice != WindowChoice(), idle, steps, collectives)
+    stages = JobStages(idle, steps)
+    return Job(tuple(traces), tuple(chosen), notes, choice != WindowChoice(), idle, steps, stages, collectives)
 
 
 def occupancy_of(activities: Activities, window_ns: tuple[int, int]) -> Occupancy:

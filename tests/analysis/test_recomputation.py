@@ -12,13 +12,13 @@ from nsysan.analysis.recomputation import (
     RecomputationOfDevice,
     compute_recomputation,
 )
-from nsysan.attribution.backward import BackwardSource
 from nsysan.attribution.job import build_job
 from nsysan.attribution.repeated_kernels import named_forward, repeated
 from nsysan.cli.main import main
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.confidence import Confidence
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.stages import StageSource
 from nsysan.synth.export import Export
 
 LAUNCH = "cudaLaunchKernel_v7000"
@@ -86,9 +86,9 @@ def recomputation(path: Path) -> Recomputation | Skipped:
 
 @pytest.mark.parametrize(
     ("autograd", "ranges", "told_by"),
-    [(None, True, BackwardSource.RANGES), (7, True, BackwardSource.RANGES), (7, False, BackwardSource.THREAD)],
+    [(None, True, StageSource.RANGES), (7, True, StageSource.RANGES), (7, False, StageSource.KERNELS)],
 )
-def test_the_share_of_the_steps(autograd: int | None, ranges: bool, told_by: BackwardSource, tmp_path: Path) -> None:  # noqa: FBT001 -- a parameter
+def test_the_share_of_the_steps(autograd: int | None, ranges: bool, told_by: StageSource, tmp_path: Path) -> None:  # noqa: FBT001 -- a parameter
     export = trained(recomputes=True, autograd=autograd, ranges=ranges)
 
     found = recomputation(export.write(tmp_path / "r.sqlite", shuffle_seed=3))

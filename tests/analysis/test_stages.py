@@ -20,7 +20,7 @@ GEMM, ADAM, ALL_REDUCE = "ampere_sgemm", "multi_tensor_apply_kernel", "ncclDevKe
 BY_RANGES, BY_KERNELS = ToldBy(1, 0, 0), ToldBy(0, 1, 0)
 
 
-def job(step_count: int = 5) -> Export:
+def job(step_count: int = 5, phase_type: int = 59) -> Export:
     """Steps of 100 us, each launched 10 us before it runs.
 
     Forward from 0 to 20, backward to 50, the reduction from 40 to 60, optimizer from 60 to 70; from 60 to 78 the host
@@ -38,7 +38,7 @@ def job(step_count: int = 5) -> Export:
             export.kernel((begin + start) * US, (begin + end) * US, name, stream=stream, correlation=correlation)
         phases = (("forward", -10, 10), ("backward", 10, 40), ("optimizer", 45, 55), ("get batch", 60, 78))
         for text, start, end in phases:
-            export.nvtx((begin + start) * US, (begin + end) * US, text)
+            export.nvtx((begin + start) * US, (begin + end) * US, text, event_type=phase_type)
         copy = 10 * step + 9
         export.call((begin + 80) * US, (begin + 81) * US, "cudaMemcpyAsync", correlation=copy)
         export.copy((begin + 85) * US, (begin + 86) * US, 65_536, kind=1, correlation=copy)
@@ -98,6 +98,21 @@ def stage(  # noqa: PLR0913 -- the parts of a stage, each by name
     time = PartTimes(*(US * part for part in (compute, overlapped, 0, 0, communication, copy, idle)))
     confidence = Confidence.HIGH if told is BY_RANGES else Confidence.MEDIUM
     return StageTime(name, gpu * US, gpu / 100, time, host * US, told, confidence)
+
+
+def test_start_end_ranges_tell_as_much_as_pushed_ones(tmp_path: Path) -> None:
+    pushed, started = (
+        result_of(analyze_exports(tmp_path, job(phase_type=event_type)), Stages).stages for event_type in (59, 60)
+    )
+
+    # of idle time they name no cause, so what the device waits for a batch goes to what ends the wait
+    assert [of_work(device) for device in started] == [of_work(device) for device in pushed]
+
+
+def of_work(device: StagesOfDevice) -> dict[Stage | None, tuple[int, ToldBy | None]]:
+    """The busy time of each stage, and what tells it."""
+    busy = {entry.stage: (entry.gpu_ns - entry.time.idle_ns, entry.told_by) for entry in device.stages}
+    return {stage: found for stage, found in busy.items() if found[0]}
 
 
 def test_without_calls_nothing_is_said_of_the_host_and_kernels_tell_the_rest(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from nsysan.attribution.job import Job, build_job
 from nsysan.attribution.stages.codes import SOURCES, STAGES
-from nsysan.attribution.stages.device import StepStages, stages_of_device
+from nsysan.attribution.stages.device import StepStages
 from nsysan.attribution.stages.tiles import NOT_ASSIGNED
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.partition import Part, PartTimes
@@ -43,9 +43,9 @@ def found_stages(folder: Path, request: Request) -> list[tuple[RankTruth, StepSt
 
 def _stages_of(job: Job, rank: RankTruth) -> StepStages:
     [device] = [found for found in job.devices if (found.pid, found.device_id) == (rank.pid, rank.device_id)]
-    steps = job.steps.of_device(device)[1]
-    assert steps is not None
-    return stages_of_device(job, device, steps)
+    staged, idle = job.stages.staged_work(device), job.idle.of_device(device)
+    assert staged is not None
+    return staged.step_times(None if idle is None else idle.pieces)
 
 
 def by_stage(device_ns: Int64Array) -> tuple[dict[Stage, PartTimes], int]:

@@ -16,10 +16,10 @@ from nsysan.analysis.network_counters import NetworkCounter
 from nsysan.analysis.recomputation import Recomputation, RecomputationOfDevice, RecomputedKernel
 from nsysan.analysis.synchronization import Synchronization, SynchronizationOfDevice, SynchronizationSource
 from nsysan.analysis.theoretical_occupancy import Occupancy, OccupancyOfKernel
-from nsysan.attribution.backward import BackwardSource
 from nsysan.hardware.occupancy import Limiter
 from nsysan.model.confidence import Confidence
 from nsysan.model.counters import Counter
+from nsysan.model.stages import StageSource
 
 DEVICE = "r0/p100/d0"
 GB = 1_000_000_000
@@ -34,7 +34,7 @@ FULL = Memory(
     )
 )
 AGAIN = Recomputation(
-    (RecomputationOfDevice(DEVICE, BackwardSource.RANGES, Confidence.HIGH, 5, 40, 25, 60, 100, 0.25),),
+    (RecomputationOfDevice(DEVICE, StageSource.RANGES, Confidence.HIGH, 5, 40, 25, 60, 100, 0.25),),
     (RecomputedKernel("flash_fwd", "0", 40, 25),),
 )
 NO_PARTS = PartFracs(*[None] * 7)

@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nsysan.attribution.host import Host
+from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.stages.ranges import ProcessRanges
 from nsysan.attribution.stages.tiles import device_stages, host_bounds_ns, host_stages, step_host_ns, step_stages_ns
 from nsysan.attribution.stages.work import OrderedWork, ordered_work
-from nsysan.attribution.stages.work_stages import stages_of_work
+from nsysan.attribution.stages.work_stages import WorkStages, stages_of_work
+from nsysan.attribution.steps.markers import Markers
 from nsysan.attribution.steps.tiles import DeviceSteps
 from nsysan.model.distinct import coded
 from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.timeline.ordering import order_of
 
 if TYPE_CHECKING:
-    from nsysan.attribution.job import Device, Job
+    from nsysan.attribution.job import Device
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,23 +34,47 @@ class StepStages:
     host_ns: Int64Array | None
 
 
-def stages_of_device(job: Job, device: Device, steps: DeviceSteps) -> StepStages:
-    """The stages of these steps of the device."""
-    threads = job.idle.threads[device.report]
-    work = ordered_work(device.activities, threads.host)
-    bounds_ns = host_bounds_ns(steps, device.activities, work)
-    markers = job.steps.markers.get((device.report, device.global_pid))
-    ranges = ProcessRanges(threads.host, device.global_pid, None if markers is None else markers.name)
-    launch_bounds_ns = steps.bounds_ns if bounds_ns is None else bounds_ns
-    step = np.searchsorted(launch_bounds_ns, work.launched_ns, side="right")
-    main_tid = _main_thread(work, launch_bounds_ns)
-    found = stages_of_work(work, ranges, main_tid, step)
-    idle = job.idle.of_device(device)
-    stages = device_stages(device.activities, work, found, None if idle is None else idle.pieces)
-    host_ns = None
-    if bounds_ns is not None:
-        host_ns = step_host_ns(bounds_ns, host_stages(work, found, threads.host, ranges, main_tid))
-    return StepStages(step_stages_ns(steps, stages, device.occupancy), host_ns)
+@dataclass(frozen=True, slots=True, eq=False)
+class StagedWork:
+    """All work of a device that has steps, in order of launch, and the stage of each piece.
+
+    ``bounds_ns`` is when the first kernel of each step was launched, None where no call launched one; ``main_tid`` the
+    thread that runs the steps.
+    """
+
+    device: Device
+    host: Host
+    steps: DeviceSteps
+    ranges: ProcessRanges
+    work: OrderedWork
+    bounds_ns: Int64Array | None
+    main_tid: int
+    found: WorkStages
+
+    @classmethod
+    def of(cls, device: Device, host: Host, steps: DeviceSteps, markers: Markers | None) -> StagedWork:
+        """The work of the device with its stages; ``markers`` are those of its process."""
+        work = ordered_work(device.activities, host)
+        bounds_ns = host_bounds_ns(steps, device.activities, work)
+        ranges = ProcessRanges(host, device.global_pid, None if markers is None else markers.name)
+        launch_bounds_ns = steps.bounds_ns if bounds_ns is None else bounds_ns
+        step = np.searchsorted(launch_bounds_ns, work.launched_ns, side="right")
+        main_tid = _main_thread(work, launch_bounds_ns)
+        found = stages_of_work(work, ranges, main_tid, step)
+        return cls(device, host, steps, ranges, work, bounds_ns, main_tid, found)
+
+    def by_activity(self) -> WorkStages:
+        """The stages in the order of the device's activities."""
+        return self.found.take(order_of(self.work.activity))
+
+    def step_times(self, idle: IdlePieces | None) -> StepStages:
+        """The time of each step by stage; ``idle`` says why the device was idle, None where no call was recorded."""
+        stages = device_stages(self.device.activities, self.work, self.found, idle)
+        host_ns = None
+        if self.bounds_ns is not None:
+            of_host = host_stages(self.work, self.found, self.host, self.ranges, self.main_tid)
+            host_ns = step_host_ns(self.bounds_ns, of_host)
+        return StepStages(step_stages_ns(self.steps, stages, self.device.occupancy), host_ns)
 
 
 def _main_thread(work: OrderedWork, bounds_ns: Int64Array) -> int:

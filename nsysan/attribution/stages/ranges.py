@@ -16,7 +16,7 @@ from nsysan.model.distinct import distinct
 from nsysan.model.stages import Stage
 from nsysan.model.tables import BoolArray, IdArray, Int64Array
 from nsysan.model.trace import PROCESS_BITS
-from nsysan.timeline.labelling import NOBODY, Labelling, first_come, innermost
+from nsysan.timeline.labelling import NOBODY, Labelling, first_come, innermost, overlaid
 
 _FORWARD, _BACKWARD = code_of(Stage.FORWARD), code_of(Stage.BACKWARD)
 _MARGINAL = (code_of(Stage.DATA), code_of(Stage.OTHER))
@@ -39,18 +39,17 @@ class ProcessRanges:
     @cached_property
     def names_every_phase(self) -> bool:
         """Whether forward, backward and optimizer have ranges: what is in none of them is then none of them."""
-        host = self._host
-        of_process = host.stacked_by_thread.rows[self._codes(host.stacked_by_thread.rows) != UNASSIGNED]
-        of_process = of_process[host.ranges.global_tid[of_process] & PROCESS_BITS == self._global_pid]
+        of_process = np.flatnonzero(self._host.ranges.global_tid & PROCESS_BITS == self._global_pid)
         return bool(np.isin(_PHASES, self._codes(of_process)).all())
 
     def phases(self, global_tid: int) -> Labelling:
         """The stage code of the innermost range of the thread that names one; the nearest one around counts.
 
-        A forward inside a backward is computed again for it, and belongs to it.
+        Start/end ranges that the thread began count where none of its push/pop ranges names a stage. A forward inside
+        a backward is computed again for it, and belongs to it.
         """
         if global_tid not in self._phases:
-            self._phases[global_tid] = self._phases_of(self._host.stacked_by_thread.of(global_tid), global_tid)
+            self._phases[global_tid] = self._phases_of(global_tid)
         return self._phases[global_tid]
 
     def operators(self, global_tid: int) -> Labelling:
@@ -58,15 +57,21 @@ class ProcessRanges:
         rows = self._host.stacked_by_thread.of(global_tid)
         return self._innermost(rows, self._operator_codes[self._host.range_groups.of_row[rows]])
 
-    def _phases_of(self, rows: Int64Array, global_tid: int) -> Labelling:
+    def _phases_of(self, global_tid: int) -> Labelling:
+        by_thread = (self._host.stacked_by_thread, self._host.unstacked_by_thread)
+        named = [self._named(rows.of(global_tid), global_tid) for rows in by_thread]
+        found = overlaid([self._innermost(rows, codes) for rows, codes in named])
+        backward = np.concatenate([rows[codes == _BACKWARD] for rows, codes in named])
+        around = first_come(self._host.ranges.start_ns[backward], self._host.range_ends_ns[backward])
+        return _recomputed(found, around)
+
+    def _named(self, rows: Int64Array, global_tid: int) -> tuple[Int64Array, IdArray]:
+        """Those of the thread's ranges that name a stage, and which."""
         codes = self._codes(rows)
         rows, codes = rows[codes != UNASSIGNED], codes[codes != UNASSIGNED]
         marginal = np.isin(codes, _MARGINAL) | self._marks[self._host.range_groups.of_row[rows]]
         codes[marginal] = self._without_workplaces(rows[marginal], codes[marginal], global_tid)
-        found = self._innermost(rows, codes)
-        backward = rows[codes == _BACKWARD]
-        around = first_come(self._host.ranges.start_ns[backward], self._host.range_ends_ns[backward])
-        return _recomputed(found, around)
+        return rows, codes
 
     def _without_workplaces(self, rows: Int64Array, codes: IdArray, global_tid: int) -> IdArray:
         host = self._host

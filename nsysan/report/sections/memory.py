@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from nsysan.analysis.memory import Memory, MemoryOfGpu, MemoryReport, MemorySource
 from nsysan.analysis.recomputation import Recomputation
-from nsysan.attribution.backward import BackwardSource
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
+from nsysan.model.stages import StageSource
 from nsysan.model.units import counted, format_bytes, format_duration, format_fraction
 from nsysan.report.elements import ColumnChart, Table, Tick
 from nsysan.report.memory_chart import memory_axis, memory_chart
@@ -69,7 +69,7 @@ def recomputation_sentences(found: Recomputation) -> Iterator[str]:
     if not most.recomputed_count or most.confidence is None:
         yield "No kernel of the backward pass repeats the forward: activations are kept, not computed again."
         return
-    told = "a range named so" if most.told_by is BackwardSource.RANGES else "the thread of autograd"
+    told = "a range named so" if most.told_by is StageSource.RANGES else "threads and names of kernels"
     yield (
         f"{format_fraction(most.recomputed_frac or 0.0)} of the compute kernels' time in steady steps of {most.device} "
         f"repeats the forward inside the backward, to save memory (confidence {most.confidence.value}; the backward is "
