@@ -66,7 +66,7 @@ _HOLDS = {Cause.PROFILER_OVERHEAD: "the profiler", Cause.OS_BLOCKED: "the operat
 _NO_THREAD = {
     Cause.LAUNCH_LATENCY: "the launch itself took {}",
     Cause.HANDOVER: "work already launched took {} to begin",
-    Cause.DEVICE_WAIT: "work already launched waited on the GPU for {}",
+    Cause.DEVICE_WAIT: "work already launched did not begin for {}",
     Cause.UNIFIED_MEMORY: "the driver moved unified memory for {}",
     Cause.UNKNOWN: "no recorded call explains {}",
 }

@@ -38,7 +38,7 @@ _AWAITED = {
     Cause.LAUNCH_STARVED: "the host to launch work",
     Cause.LAUNCH_LATENCY: "launch calls to take effect",
     Cause.HANDOVER: "work already launched to begin",
-    Cause.DEVICE_WAIT: "other streams or events",
+    Cause.DEVICE_WAIT: "what held launched work back",
     Cause.UNIFIED_MEMORY: "unified memory to move",
     Cause.UNKNOWN: "something unknown",
 }

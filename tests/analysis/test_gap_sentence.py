@@ -49,7 +49,7 @@ def stretch(
         (Cause.LAUNCH_STARVED, None, "Thread 7 launched nothing for 4.000 ms (why is not recorded)"),
         (Cause.LAUNCH_LATENCY, "cudaLaunchKernel_v7000", "The launch itself took 4.000 ms"),
         (Cause.HANDOVER, None, "Work already launched took 4.000 ms to begin"),
-        (Cause.DEVICE_WAIT, "cudaStreamSynchronize", "Work already launched waited on the GPU for 4.000 ms"),
+        (Cause.DEVICE_WAIT, "cudaStreamSynchronize", "Work already launched did not begin for 4.000 ms"),
         (Cause.UNIFIED_MEMORY, None, "The driver moved unified memory for 4.000 ms"),
         (Cause.UNKNOWN, None, "No recorded call explains 4.000 ms"),
     ],

@@ -402,3 +402,17 @@ def test_where_every_kernel_is_one_of_very_many_the_end_of_start_up_is_unknown(t
 
     assert device.idle_causes is not None
     assert device.start_up is None
+
+
+@pytest.mark.parametrize(("round_count", "end_ns"), [(1, None), (2, 75), (5, 75)])
+def test_start_up_without_steps_ends_with_the_first_round_unless_that_is_most_of_the_work(
+    tmp_path: Path, round_count: int, end_ns: int | None
+) -> None:
+    export = Export()
+    for number in range(4 * round_count):
+        export.call(20 * number, 20 * number + 2, "cudaLaunchKernel", correlation=number + 1)
+        export.kernel(20 * number + 5, 20 * number + 15, f"kernel_{'abcd'[number % 4]}", correlation=number + 1)
+
+    (device,) = result_of(analyze_exports(tmp_path, export), GpuTime).devices
+
+    assert (None if device.start_up is None else device.start_up.end_ns) == end_ns

@@ -14,6 +14,8 @@ from nsysan.model.trace import Trace
 
 SIGNIFICANT_FRAC = 0.01
 """A function with so much of the kernel time belongs to what is repeated."""
+MOST_WORK_FRAC = 0.5
+"""What holds more of the kernel time is no start-up: a single step, or a sweep, runs each function for the first time."""
 
 
 def start_up_end(steps: DeviceSteps, excluded: Sequence[Exclusion | None]) -> int:
@@ -23,17 +25,25 @@ def start_up_end(steps: DeviceSteps, excluded: Sequence[Exclusion | None]) -> in
 
 
 def start_up_end_without_steps(activities: Activities, trace: Trace) -> int | None:
-    """Where every kernel function that holds 1 % of the kernel time has run once; None where none holds as much."""
+    """Where every kernel function that holds 1 % of the kernel time has run once.
+
+    None where no function holds as much, or where over half of the kernel time lies before.
+    """
     kernels = trace.kernels
     rows = activities.row[activities.source == SOURCES.index("kernels")]
     if kernels is None or not len(rows):
         return None
     name_ids, name_of = coded(kernels.name_id[rows])
-    times_ns = np.bincount(name_of, weights=(kernels.end_ns - kernels.start_ns)[rows])
+    durations_ns = (kernels.end_ns - kernels.start_ns)[rows]
+    times_ns = np.bincount(name_of, weights=durations_ns)
     first_end_ns = np.full(len(name_ids), np.iinfo(np.int64).max)
     first_start_ns = first_end_ns.copy()
     np.minimum.at(first_start_ns, name_of, kernels.start_ns[rows])
     is_first = kernels.start_ns[rows] == first_start_ns[name_of]
     np.minimum.at(first_end_ns, name_of[is_first], kernels.end_ns[rows][is_first])
     significant = times_ns >= SIGNIFICANT_FRAC * times_ns.sum()
-    return int(first_end_ns[significant].max()) if significant.any() else None
+    if not significant.any():
+        return None
+    end_ns = int(first_end_ns[significant].max())
+    before_ns = int(durations_ns[kernels.start_ns[rows] < end_ns].sum())
+    return end_ns if before_ns <= MOST_WORK_FRAC * durations_ns.sum() else None
