@@ -10,7 +10,7 @@ import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
-from nsysan.analysis.steps import FEWEST_PER_DEVICE, MARKED_STEPS, STEPS_PER_JOB, WITHOUT_STEPS
+from nsysan.analysis.steps import FEWEST_PER_DEVICE, STEPS_PER_JOB, without_steps
 from nsysan.attribution.job import Device, Job
 from nsysan.attribution.stages.codes import SOURCES, STAGES
 from nsysan.attribution.stages.device import StepStages
@@ -98,7 +98,7 @@ def compute_stages(job: Job, _results: ResultSet) -> Stages | Skipped:
         return no_gpu_work(Stages.id, job)
     found = [(device, steps) for device in job.devices if (steps := job.steps.of_device(device)[1]) is not None]
     if not found:
-        return Skipped(Stages.id, WITHOUT_STEPS, MARKED_STEPS.by({trace.profiler for trace in job.traces}))
+        return without_steps(Stages.id, job)
     listed = max(FEWEST_PER_DEVICE, STEPS_PER_JOB // len(found))
     devices = [of_device for device, steps in found if (of_device := _of_device(job, device, steps, listed))]
     if not devices:

@@ -33,8 +33,7 @@ SLOW_FACTOR = 1.2
 """A step that takes so many medians is a slow one."""
 FEWEST_FOR_TREND = 6
 FEWEST_FOR_DISTANCE = 3
-WITHOUT_STEPS = "no range numbers iterations, and the kernels show no period that holds one optimizer burst"
-MARKED_STEPS = Recapture(
+_MARKED_STEPS = Recapture(
     nsys="Mark each step with an NVTX range that numbers it, or name its ranges with --marker.",
     torch="Call the profiler's step() after each step, or name the annotations of steps with --marker.",
 )
@@ -141,11 +140,7 @@ def compute_steps(job: Job, _results: ResultSet) -> Steps | Skipped:
     found = [(device, *job.steps.of_device(device)) for device in job.devices]
     cuts = [(device, source, _cut(job, device, steps)) for device, source, steps in found if steps is not None]
     if not cuts:
-        return Skipped(
-            Steps.id,
-            WITHOUT_STEPS,
-            MARKED_STEPS.by({trace.profiler for trace in job.traces}),
-        )
+        return without_steps(Steps.id, job)
     listed = max(FEWEST_PER_DEVICE, STEPS_PER_JOB // len(cuts))
     devices = tuple(_of_device(job, device, source, cut, listed) for device, source, cut in cuts)
     sources = {device.source for device in devices}
@@ -155,6 +150,18 @@ def compute_steps(job: Job, _results: ResultSet) -> Steps | Skipped:
 
 
 ANALYSIS = Analysis(Steps, compute_steps)
+
+
+def without_steps(question: str, job: Job) -> Skipped:
+    """Why a question about steps has no answer where no device of the job has a closed one."""
+    if job.steps.markers:
+        reason = "ranges mark steps, but no step that a next one closes lies in the window"
+        return Skipped(question, reason, "Record or choose a window that holds three steps or more.")
+    if (lone := job.steps.lone_marker) is not None:
+        reason = f"only one whole range marks a step ({lone}), and a step ends where the next one begins"
+        return Skipped(question, reason, "Record three steps or more.")
+    reason = "no range numbers iterations, and the kernels show no period that holds one optimizer burst"
+    return Skipped(question, reason, _MARKED_STEPS.by({trace.profiler for trace in job.traces}))
 
 
 def _shared_marker(devices: Sequence[StepsOfDevice]) -> str | None:

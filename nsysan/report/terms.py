@@ -83,8 +83,8 @@ _DEFINITIONS = (
     Term(
         "device_wait",
         "Device wait",
-        "Work was launched in time, yet begins over 20 µs after the GPU ran dry. What it waited for is not recorded: as a "
-        "rule another stream or an event, under Windows launches that are sent in batches.",
+        "Work was launched in time, yet begins over 20 µs after the GPU ran dry. What it waited for is not recorded: "
+        "mostly another stream or an event, under Windows launches that are sent in batches.",
     ),
     Term("unified_memory", "Unified memory", "The GPU idles until the driver has moved pages of unified memory."),
     Term(

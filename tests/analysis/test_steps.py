@@ -13,6 +13,7 @@ from nsysan.analysis.steps import Step, Steps, StepsOfDevice, StepTable, compute
 from nsysan.attribution.job import build_job
 from nsysan.attribution.steps.exclusion import Exclusion
 from nsysan.attribution.steps.job_steps import StepSource
+from nsysan.attribution.window import WindowChoice
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.errors import UsageError
 from nsysan.model.partition import PartTimes
@@ -285,3 +286,27 @@ def test_steps_tile_and_hold_the_partition_and_causes_of_their_time(
     for step in steps:
         assert step.duration_ns == step.end_ns - step.start_ns == step.time.window_ns
         assert sum((step.idle_causes or {}).values()) == step.time.idle_ns
+
+
+@pytest.mark.parametrize(
+    ("texts", "reason"),
+    [
+        (["iteration 7"], "only one whole range marks a step (iteration 7), and a step ends where the next one begins"),
+        (["work"], "no range numbers iterations, and the kernels show no period that holds one optimizer burst"),
+    ],
+)
+def test_why_there_are_no_steps(tmp_path: Path, texts: list[str], reason: str) -> None:
+    found = table(tmp_path, loop(texts))
+
+    assert isinstance(found, Skipped)
+    assert found.reason == reason
+
+
+def test_markers_without_a_closed_step_in_the_window_are_no_missing_markers(tmp_path: Path) -> None:
+    export = loop(["iteration 0", "iteration 1", "iteration 2"]).write(tmp_path / "r.sqlite")
+    job = build_job([read_trace(export, ReadOptions())], WindowChoice(2 * MS, 12 * MS))
+
+    found = compute_steps(job, ResultSet({}))
+
+    assert isinstance(found, Skipped)
+    assert found.reason == "ranges mark steps, but no step that a next one closes lies in the window"

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nsysan.attribution.host import Host
-from nsysan.attribution.steps.markers import Markers, found_markers, named_markers
+from nsysan.attribution.steps.markers import Markers, found_markers, lone_marker, named_markers
 from nsysan.attribution.steps.tiles import DeviceSteps, heuristic_steps, marked_steps
 from nsysan.model.errors import UsageError
 from nsysan.model.text import display_text
@@ -49,6 +49,12 @@ class JobSteps:
                 "Give the text of a range that each step has, or an expression; nsysan info REPORT lists ranges.",
             )
         return found
+
+    @property
+    def lone_marker(self) -> str | None:
+        """A range that would mark steps if there were a second one of its name, as it is shown; None without one."""
+        found = (lone_marker(host) for host in self._hosts)
+        return next((display_text(text) for text in found if text is not None), None)
 
     def of_device(self, device: Device) -> tuple[StepSource, DeviceSteps | None]:
         """What tells the device's steps, and the closed ones that lie in its window; none are None."""

@@ -85,6 +85,19 @@ def found_markers(host: Host) -> dict[int, Markers]:
     return {process: _markers(host, rows, name) for process, (_, name, rows) in best.items()}
 
 
+def lone_marker(host: Host) -> str | None:
+    """The text of the longest range that would mark steps by its name, but that stands alone; None without one."""
+    usable = np.flatnonzero(_usable(host) & ~_of_library(host))
+    groups = host.range_groups
+    of_name = [group for group, _, rank in _candidates(groups) if _is_spelt(rank) or rank == _NUMBERED]
+    counts = np.bincount(groups.of_row[usable], minlength=len(groups.names))
+    lone = usable[np.isin(groups.of_row[usable], [group for group in of_name if counts[group] < FEWEST_MARKERS])]
+    if not len(lone):
+        return None
+    longest = lone[int((host.range_ends_ns[lone] - host.ranges.start_ns[lone]).argmax())]
+    return host.trace.text(int(host.ranges.name_id[longest]))
+
+
 def _order(candidate: tuple[tuple[int, int], str, Int64Array]) -> tuple[tuple[int, int], str]:
     return candidate[:2]
 

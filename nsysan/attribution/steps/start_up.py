@@ -15,7 +15,7 @@ from nsysan.model.trace import Trace
 SIGNIFICANT_FRAC = 0.01
 """A function with so much of the kernel time belongs to what is repeated."""
 MOST_WORK_FRAC = 0.5
-"""What holds more of the kernel time is no start-up: a single step, or a sweep, runs each function for the first time."""
+"""What holds more of the kernel time is no start-up: a single step, and a sweep, run each function a first time."""
 
 
 def start_up_end(steps: DeviceSteps, excluded: Sequence[Exclusion | None]) -> int:
