@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,44 @@ def test_of_a_gpu_that_is_not_described_nothing_is_known(tmp_path: Path) -> None
 
     assert isinstance(found, Skipped)
     assert found.reason == "the trace does not tell what kernels need and what the GPU holds"
+
+
+H100 = {
+    "id": 0,
+    "name": "NVIDIA H100 80GB HBM3",
+    "computeMajor": 9,
+    "computeMinor": 0,
+    "warpSize": 32,
+    "maxThreadsPerMultiprocessor": 2_048,
+    "regsPerMultiprocessor": 65_536,
+    "sharedMemPerMultiprocessor": 233_472,
+}
+
+
+def torch_trace(path: Path, gpu: dict[str, object], **needs: int) -> Path:
+    where = {"device": 0, "stream": 7, "correlation": 9, "grid": [64, 1, 1], "block": [384, 1, 1]}
+    kernel = {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 5, "dur": 3, "args": where | needs}
+    path.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [gpu], "traceEvents": [kernel]}))
+    return path
+
+
+def test_traces_of_pytorch_tell_it_too(tmp_path: Path) -> None:
+    path = torch_trace(tmp_path / "r.json", H100, **{"registers per thread": 154, "shared memory": 49_280})
+
+    found = occupancy_of(path)
+
+    row = OccupancyOfKernel("gemm", text_hash("gemm"), 1, 3_000, 0.1875, 0.1875, Limiter.REGISTERS)
+    assert found == Occupancy((row,), 0.1875, 0)
+
+
+@pytest.mark.parametrize(
+    "odd", [{"computeMajor": 99}, {"warpSize": 0}, {"regsPerMultiprocessor": "many"}, {"id": None}]
+)
+def test_a_gpu_that_pytorch_describes_oddly_is_not_described(tmp_path: Path, odd: dict[str, object]) -> None:
+    path = torch_trace(tmp_path / "r.json", H100 | odd, **{"registers per thread": 154, "shared memory": 0})
+
+    assert isinstance(occupancy_of(path), Skipped)
+
+
+def test_a_kernel_of_pytorch_whose_needs_are_not_told_has_no_occupancy(tmp_path: Path) -> None:
+    assert isinstance(occupancy_of(torch_trace(tmp_path / "r.json", H100)), Skipped)

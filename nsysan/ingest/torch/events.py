@@ -57,7 +57,7 @@ class Events:
         self.kernels, self.copies, self.memsets = Rows(7), Rows(12), Rows(7)
         self.calls, self.ranges, self.collectives = Rows(6), Rows(7), Rows(11)
         self.marks = Rows(2)
-        self.kernel_dimensions = Rows(6)
+        self.kernel_shapes = Rows(8)
         self.allocator_states = Rows(4)
         self.unreadable: Counter[str] = Counter()
         self.other_kinds: set[str] = set()
@@ -98,7 +98,8 @@ class Events:
         arguments = _arguments(event)
         where = _place(event, arguments)
         self.kernels.append(start_ns, end_ns, *where, self._name_id(event))
-        self.kernel_dimensions.append(*_axes(arguments.get("grid")), *_axes(arguments.get("block")))
+        needs = (_optional(arguments, name) for name in ("registers per thread", "shared memory"))
+        self.kernel_shapes.append(*_axes(arguments.get("grid")), *_axes(arguments.get("block")), *needs)
 
     def _add_copy(self, event: Event, start_ns: int, end_ns: int) -> None:
         arguments, name = _arguments(event), event.get("name")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nsysan.model.trace import PhysicalGpu, ProcessGroup
+from nsysan.ingest.torch.sm_limits import sm_limits_of
+from nsysan.model.trace import PhysicalGpu, ProcessGroup, SmLimits
 
 _LARGEST_COUNT = 1 << 62
 _EARLIEST_EPOCH_NS = 10**18
@@ -18,9 +19,10 @@ KEYS = frozenset({"deviceProperties", JOB_KEY, "baseTimeNanoseconds"})
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """GPUs in order of their CUDA ordinal, groups as listed; the rest where it is told."""
+    """GPUs in order of their CUDA ordinal, what their multiprocessors hold, groups as listed; the rest where told."""
 
     gpus: tuple[PhysicalGpu, ...]
+    sm_limits: Mapping[int, SmLimits]
     rank: int | None
     world_size: int | None
     base_time_ns: int | None
@@ -38,8 +40,11 @@ def read_header(members: Mapping[str, object]) -> Header:
     """The header in the members of the trace; what is of another type than Kineto writes counts as not told."""
     distributed = members.get(JOB_KEY)
     job = distributed if isinstance(distributed, dict) else {}
+    described = members.get("deviceProperties")
+    gpus = [entry for entry in described if isinstance(entry, dict)] if isinstance(described, list) else []
     return Header(
-        gpus=_gpus(members.get("deviceProperties")),
+        gpus=_gpus(gpus),
+        sm_limits=dict(_sm_limits(gpus)),
         rank=_count(job.get("rank")),
         world_size=_count(job.get("world_size")) or None,
         base_time_ns=_count(members.get("baseTimeNanoseconds")),
@@ -64,14 +69,19 @@ def _ranks(listed: object) -> tuple[int, ...]:
     return known if len(known) == len(ranks) else ()
 
 
-def _gpus(properties: object) -> tuple[PhysicalGpu, ...]:
-    entries = properties if isinstance(properties, list) else []
+def _gpus(entries: Sequence[Mapping[str, object]]) -> tuple[PhysicalGpu, ...]:
     gpus = {gpu.gpu_id: gpu for gpu in map(_gpu, entries) if gpu is not None}
     return tuple(gpus[gpu_id] for gpu_id in sorted(gpus))
 
 
-def _gpu(entry: object) -> PhysicalGpu | None:
-    properties = entry if isinstance(entry, dict) else {}
+def _sm_limits(entries: Sequence[Mapping[str, object]]) -> Iterator[tuple[int, SmLimits]]:
+    for entry in entries:
+        gpu_id, limits = _count(entry.get("id")), sm_limits_of(entry)
+        if gpu_id is not None and limits is not None:
+            yield gpu_id, limits
+
+
+def _gpu(properties: Mapping[str, object]) -> PhysicalGpu | None:
     gpu_id, name = _count(properties.get("id")), properties.get("name")
     if gpu_id is None:
         return None

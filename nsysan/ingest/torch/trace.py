@@ -27,6 +27,7 @@ from nsysan.model.tables import (
     Int64Array,
     KernelDimensions,
     Kernels,
+    KernelShapes,
     Memsets,
     NvtxRanges,
     RuntimeCalls,
@@ -80,13 +81,15 @@ def read_torch_trace(candidate: Candidate, reader: str, options: ReadOptions) ->
         capture_ns=session.capture_ns,
         session_start_utc_ns=header.utc_ns(session.start_ns),
         gpus=header.gpus,
+        sm_limits=header.sm_limits,
         cuda_devices=tuple(
             CudaDevice(process_of(session.global_pid), gpu.gpu_id, gpu.gpu_id, None, gpu.sm_count)
             for gpu in header.gpus
         ),
         strings=events.names.strings(),
         kernels=_gpu_table(Kernels, events.kernels, session),
-        kernel_dimensions=KernelDimensions(*events.kernel_dimensions.columns()).narrowed(),
+        kernel_shapes=_kernel_shapes(events).narrowed(),
+        kernel_dimensions=KernelDimensions(*events.kernel_shapes.columns()[:6]).narrowed(),
         copies=_gpu_table(Copies, events.copies, session),
         memsets=_gpu_table(Memsets, events.memsets, session),
         graph_launches=None,
@@ -129,6 +132,12 @@ def _read_members(stream: JsonStream, events: Events, shown_name: str) -> Header
             f"{shown_name} is JSON without {_EVENTS}: it is no trace of the PyTorch profiler.", "Check the path."
         )
     return read_header(members)
+
+
+def _kernel_shapes(events: Events) -> KernelShapes:
+    *_, block_x, block_y, block_z, register_count, shared_bytes = events.kernel_shapes.columns()
+    # static and dynamic memory come as one sum
+    return KernelShapes(register_count, block_x, block_y, block_z, shared_bytes, np.zeros_like(shared_bytes))
 
 
 def _session(events: Events) -> _Session:
