@@ -12,8 +12,6 @@ from nsysan.cli.paths import path_argument
 from nsysan.cli.progress_line import watching
 from nsysan.model.text import visible_text
 
-BUDGETS = Path("nsysan.toml")
-
 
 @click.command("gate", short_help="Fail where runs lost against a baseline.")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=path_argument)
@@ -35,6 +33,8 @@ BUDGETS = Path("nsysan.toml")
     help="What must be equal for runs to be compared, such as batch=256.",
 )
 @click.option("--json", "json_path", metavar="FILE", type=path_argument, help="Write JSON (- for stdout).")
+@click.option("--markdown", "markdown_path", metavar="FILE", type=path_argument, help="Write a summary in Markdown.")
+@click.option("--junit", "junit_path", metavar="FILE", type=path_argument, help="Write JUnit XML, a test a figure.")
 @click.option("--nsys", metavar="PATH", help="The nsys for .nsys-rep files [default: NSYSAN_NSYS, then the newest].")
 @click.option("--force", is_flag=True, help="Replace an output file that nsysan did not write.")
 @store_option
@@ -45,6 +45,8 @@ def gate_command(  # noqa: PLR0913 - one parameter an option
     budgets: Path | None,
     conditions: dict[str, str],
     json_path: Path | None,
+    markdown_path: Path | None,
+    junit_path: Path | None,
     nsys: str | None,
     force: bool,
     store: Path,
@@ -53,27 +55,25 @@ def gate_command(  # noqa: PLR0913 - one parameter an option
 
     Exits 1 where something was lost, 5 where that cannot be judged.
     """
-    from nsysan.history.budgets import Budgets, read_budgets
-    from nsysan.history.gate import judge
-    from nsysan.history.store import Store
-    from nsysan.pipeline.analyze import AnalyzeOptions
-    from nsysan.pipeline.snapshots import read_snapshots
+    from nsysan.pipeline.history import Source, gate_runs
     from nsysan.report.gate_document import encode_gate
+    from nsysan.report.gate_junit import encode_junit
+    from nsysan.report.gate_markdown import encode_markdown
     from nsysan.report.gate_text import render_gate
 
-    asked = read_budgets(budgets or BUDGETS) if budgets is not None or BUDGETS.exists() else Budgets()
-    history = Store(store)
-    repeats, latest = history.baseline(name), history.latest()
     with watching(quiet=False) as progress:
-        snapshots = read_snapshots(runs, AnalyzeOptions(nsys=nsys), conditions, progress)
-    result = judge(name, [run.snapshot for run in repeats], list(snapshots.values()), asked, latest.snapshot)
-    if json_path == STDOUT:
-        click.echo(encode_gate(result), nl=False)
-    else:
-        click.echo(render_gate(result), nl=False)
-    if json_path is not None and json_path != STDOUT:
-        write_all({json_path: encode_gate(result)}, force=force, inputs=[*runs, store])
-        click.echo(f"JSON: {visible_text(str(json_path))}")
+        result = gate_runs(runs, name, Source(store, conditions, nsys), budgets, progress)
+    click.echo(encode_gate(result) if json_path == STDOUT else render_gate(result), nl=False)
+    asked = {
+        "JSON": (json_path, encode_gate),
+        "Markdown": (markdown_path, encode_markdown),
+        "JUnit": (junit_path, encode_junit),
+    }
+    files = {path: (title, encode) for title, (path, encode) in asked.items() if path not in {None, STDOUT}}
+    write_all({path: encode(result) for path, (_, encode) in files.items()}, force=force, inputs=[*runs, store])
+    if json_path != STDOUT:
+        for path, (title, _) in files.items():
+            click.echo(f"{title}: {visible_text(str(path))}")
     return {"passed": 0, "failed": 1, "undecided": 5}[result.outcome.value]
 
 

@@ -66,19 +66,13 @@ def add_command(  # noqa: PLR0913 - one parameter an option
     store: Path,
 ) -> None:
     """Keep RUNs: run.json files, reports, or folders with the reports of one run. A run that is kept stays one."""
-    from datetime import datetime, timezone
+    from nsysan.pipeline.history import Source, details_now, keep_runs
 
-    from nsysan.history.store import Details, Store
-    from nsysan.pipeline.analyze import AnalyzeOptions
-    from nsysan.pipeline.snapshots import read_snapshots
-
+    details = details_now(baseline=baseline, commit=commit, labels=labels)
     with watching(quiet=False) as progress:
-        snapshots = read_snapshots(runs, AnalyzeOptions(nsys=nsys), conditions, progress)
-    now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    shown = [None if text is None else display_text(text) for text in (commit, baseline)]
-    added = Store(store).add(snapshots, Details(now, shown[0], labels, shown[1]))
-    for run_id in snapshots:
-        click.echo(run_id if run_id in added else f"{run_id} was there already")
+        kept = keep_runs(runs, Source(store, conditions, nsys), details, progress)
+    for run_id, is_new in kept.items():
+        click.echo(run_id if is_new else f"{run_id} was there already")
 
 
 @history_command.command("list", short_help="The runs there are.")

@@ -13,16 +13,16 @@ from nsysan.report.comparison.quantities import quantity, signed
 from nsysan.report.comparison.sentences import obstacle_sentence, sentences_of, state_comparison
 from nsysan.report.prose import capitalized, ended, listed
 
-_HEADS = ("Figure", "baseline", "repeats", "now", "change", "limit", "")
+HEADS = ("Figure", "baseline", "repeats", "now", "change", "limit", "")
 
 
 def render_gate(result: GateResult) -> str:
     """Sentences, then a row a figure."""
     paragraphs = (sentence for sentence in gate_sentences(result))
-    rows = [_row(one) for one in result.judgements]
+    rows = [cells_of(one) for one in result.judgements]
     blocks = (
         [line for paragraph in paragraphs for line in wrapped(paragraph)],
-        drawn(_HEADS, rows),
+        drawn(HEADS, rows),
         [f"Written by nsysan {__version__}."],
     )
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
@@ -44,7 +44,7 @@ def _verdict(result: GateResult) -> str:
     if result.refusals:
         return f"Cannot judge {against}: the runs tell of different things"
     if result.outcome is Outcome.FAILED:
-        failed = [_failed(one) for one in result.judgements if one.outcome is Outcome.FAILED]
+        failed = [failed_sentence(one) for one in result.judgements if one.outcome is Outcome.FAILED]
         return f"Failed {against}: {listed(failed)}"
     if result.outcome is Outcome.UNDECIDED:
         names = [one.name for one in result.judgements if one.outcome is Outcome.UNDECIDED]
@@ -52,13 +52,15 @@ def _verdict(result: GateResult) -> str:
     return f"Passed {against}: no loss beyond what is allowed and what chance does"
 
 
-def _failed(one: Judgement) -> str:
+def failed_sentence(one: Judgement) -> str:
+    """What the figure has lost, as far as that is known."""
     if one.limit is None or not one.before or one.loss is None:
         return one.name
     return f"{one.name} has lost {format_fraction(one.loss / abs(one.before))}, {quantity(one.loss, one.unit)}"
 
 
-def _row(one: Judgement) -> tuple[str, ...]:
+def cells_of(one: Judgement) -> tuple[str, ...]:
+    """What stands under ``HEADS`` of a figure."""
     change = None if one.after is None or one.before is None else one.after - one.before
     return (
         one.figure,

@@ -95,3 +95,17 @@ def test_a_baseline_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]
     assert main(["gate", "repeat0.sqlite", "--against", "other"]) == 2
 
     assert "There is no baseline 'other' in nsysan-history.sqlite." in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("_baseline")
+def test_files_for_ci_are_written_whether_it_passes_or_not(capsys: pytest.CaptureFixture[str]) -> None:
+    now = _write("now.sqlite", "data-bound", 9)
+    asked = ["--markdown", "gate.md", "--junit", "gate.xml"]
+
+    assert main(["gate", now, "--against", "main", "--condition", "batch=8", *asked]) == 1
+    # its own files are replaced
+    assert main(["gate", "repeat0.sqlite", "--against", "main", "--condition", "batch=8", *asked]) == 0
+
+    assert capsys.readouterr().out.count("Markdown: gate.md\nJUnit: gate.xml\n") == 2
+    assert Path("gate.md").read_text().startswith("**Passed against main")
+    assert 'tests="1" failures="0" errors="0"' in Path("gate.xml").read_text()

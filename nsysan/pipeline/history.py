@@ -1,0 +1,63 @@
+"""Runs go into a history, and are held against a baseline of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+
+from nsysan.history.budgets import Budgets, read_budgets
+from nsysan.history.gate import GateResult, judge
+from nsysan.history.store import Details, Store
+from nsysan.model.progress import UNWATCHED, Progress
+from nsysan.model.text import display_text
+from nsysan.pipeline.analyze import AnalyzeOptions
+from nsysan.pipeline.snapshots import read_snapshots
+
+BUDGETS = Path("nsysan.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The store, the user's own conditions of the runs, and the nsys that exports reports; None is the newest."""
+
+    store: Path
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    nsys: str | None = None
+
+
+def keep_runs(
+    paths: Sequence[Path],
+    source: Source,
+    details: Details,
+    progress: Progress = UNWATCHED,
+) -> dict[str, bool]:
+    """The ids of the runs at these paths, each with whether it is new to the store, in which all of them are now."""
+    snapshots = read_snapshots(paths, AnalyzeOptions(nsys=source.nsys), source.conditions, progress)
+    added = Store(source.store).add(snapshots, details)
+    return {run_id: run_id in added for run_id in snapshots}
+
+
+def details_now(
+    *, baseline: str | None = None, commit: str | None = None, labels: Mapping[str, str] | None = None
+) -> Details:
+    """What is said of runs that are added at this moment."""
+    now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    shown = [None if text is None else display_text(text) for text in (commit, baseline)]
+    return Details(now, shown[0], labels, shown[1])
+
+
+def gate_runs(
+    paths: Sequence[Path], baseline: str, source: Source, budgets: Path | None, progress: Progress = UNWATCHED
+) -> GateResult:
+    """The verdict on the runs at these paths against a baseline of the store.
+
+    ``budgets`` is the file that says what may be lost, None ``nsysan.toml`` in the working folder if there is one.
+    Raises UsageError where the baseline does not exist, and what reading raises.
+    """
+    asked = read_budgets(budgets or BUDGETS) if budgets is not None or BUDGETS.exists() else Budgets()
+    history = Store(source.store)
+    repeats, latest = history.baseline(baseline), history.latest()
+    snapshots = read_snapshots(paths, AnalyzeOptions(nsys=source.nsys), source.conditions, progress)
+    return judge(baseline, [run.snapshot for run in repeats], list(snapshots.values()), asked, latest.snapshot)
