@@ -15,6 +15,7 @@ from nsysan.analysis.registry import Analysis
 from nsysan.attribution.job import Device, Gpu, Job
 from nsysan.attribution.memory_use import MemoryCurve, allocator_curve, driver_curve, summed
 from nsysan.model.details import Detail
+from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.profilers import Profiler, Recapture
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import AllocatorStates, GpuPageFaults, MemoryEvents
@@ -23,6 +24,7 @@ from nsysan.timeline.intervals import union
 
 AnyMemoryTable = TypeVar("AnyMemoryTable", MemoryEvents, AllocatorStates, GpuPageFaults)
 
+_MEMORY = Topic("memory", "GPU memory, and the steps' use of it")
 CURVE_POINTS = 240
 """A curve has at most so many points: the highest of as many even stretches."""
 
@@ -88,6 +90,22 @@ class Memory:
     id: ClassVar[str] = "memory"
 
     memory: MemoryReport
+
+    def figures(self) -> Iterator[Figure]:
+        """The peak of the fullest GPU as each source counts it, and what the steady steps hold, mean over these."""
+        for source in MemorySource:
+            peaks = [gpu.peak_bytes for gpu in self.memory.gpus if gpu.source is source]
+            if peaks:
+                name = f"peak of the fullest GPU, {source.value.replace('_', ' ')}"
+                yield Figure(_MEMORY, f"peak_{source.value}", name, max(peaks), Unit.BYTES, Better.LESS)
+        known = [entry for entry in self.memory.in_steps if entry.allocator_call_count is not None]
+        if known:
+            calls = sum(entry.allocator_call_count or 0 for entry in known) / sum(entry.step_count for entry in known)
+            yield Figure(_MEMORY, "allocator_calls", "allocator calls a step", calls, Unit.COUNT, Better.LESS)
+        if self.memory.in_steps:
+            copied = sum(entry.pageable_copy_bytes for entry in self.memory.in_steps)
+            a_step = copied / sum(entry.step_count for entry in self.memory.in_steps)
+            yield Figure(_MEMORY, "pageable_bytes", "pageable copies a step", a_step, Unit.BYTES, Better.LESS)
 
 
 def compute_memory(job: Job, _results: ResultSet) -> Memory | Skipped:

@@ -20,6 +20,7 @@ from nsysan.attribution.stages.codes import code_of
 from nsysan.attribution.steps.steady import steady_steps
 from nsysan.model.confidence import Confidence
 from nsysan.model.distinct import coded
+from nsysan.model.figures import Figure, Topic, Unit
 from nsysan.model.partition import Activity
 from nsysan.model.profilers import Recapture
 from nsysan.model.results import ResultSet, Skipped
@@ -30,6 +31,7 @@ from nsysan.timeline.intervals import Intervals
 from nsysan.timeline.ordering import order_of
 
 MOST_KERNELS = 20
+_RECOMPUTATION = Topic("recomputation", "Recomputation")
 _NAME_BACKWARD = Recapture(
     nsys="Put the backward pass of each step in an NVTX range named backward.",
     torch="Put the backward pass of each step in torch.profiler.record_function('backward').",
@@ -74,6 +76,13 @@ class Recomputation:
 
     recomputation: tuple[RecomputationOfDevice, ...]
     recomputed_kernels: tuple[RecomputedKernel, ...]
+
+    def figures(self) -> Iterator[Figure]:
+        """The share of recomputed work over all devices: better is neither more nor less of it, it buys memory."""
+        compute_ns = sum(device.compute_ns for device in self.recomputation)
+        if compute_ns:
+            share = sum(device.recomputed_ns for device in self.recomputation) / compute_ns
+            yield Figure(_RECOMPUTATION, "share", "recomputed share of compute kernels' time", share, Unit.FRAC)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,11 +19,13 @@ from nsysan.attribution.steps.exclusion import Exclusion
 from nsysan.attribution.steps.steady import judge_steps, mean_of_steps
 from nsysan.attribution.steps.tiles import DeviceSteps
 from nsysan.model.confidence import Confidence
+from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.partition import Part, PartTimes
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.stages import Stage
 from nsysan.model.tables import Int64Array
 
+_STEP_STAGES = Topic("step_stages", "The mean steady step by stage, mean over devices")
 SURE_FRAC = 0.9
 """A stage is sure where ranges tell so much of it."""
 UNSURE_FRAC = 0.5
@@ -90,6 +92,14 @@ class Stages:
     id: ClassVar[str] = "stages"
 
     stages: tuple[StagesOfDevice, ...]
+
+    def figures(self) -> Iterator[Figure]:
+        """The time of each stage in the mean steady step, mean over devices; what is of none last."""
+        count = len(self.stages)
+        for stage in (*Stage, None):
+            times_ns = [found.gpu_ns for device in self.stages for found in device.stages if found.stage is stage]
+            key, name = ("unassigned", "no known stage") if stage is None else (stage.value, stage.value)
+            yield Figure(_STEP_STAGES, key, name.replace("_", " "), sum(times_ns) / count, Unit.NS, Better.LESS)
 
 
 def compute_stages(job: Job, _results: ResultSet) -> Stages | Skipped:

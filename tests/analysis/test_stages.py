@@ -46,8 +46,10 @@ def job(step_count: int = 5, phase_type: int = 59) -> Export:
 
 
 def test_the_stages_of_the_mean_step_add_up_to_it(tmp_path: Path) -> None:
-    [device] = result_of(analyze_exports(tmp_path, job()), Stages).stages
+    found = result_of(analyze_exports(tmp_path, job()), Stages)
+    [device] = found.stages
 
+    assert [figure.value / US for figure in found.figures()] == [8, 8, 34, 30, 10, 10, 0, 0]
     assert device == StagesOfDevice(
         device="r0/p100/d0",
         count=4,

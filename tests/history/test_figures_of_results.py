@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from nsysan.history.snapshot import Snapshot, snapshot_of
-from nsysan.model.figures import Figure
+from nsysan.model.figures import Better, Figure, Unit
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.synth.generate import generate
 from nsysan.synth.request import Request
 from nsysan.synth.scenario import Scenario, all_scenarios
+from tests.report.inside import AGAIN, FULL
 from tests.report.runs import full_run
 
 
@@ -35,6 +36,18 @@ def test_figures_have_one_id_each_and_add_up_to_the_figure_they_are_part_of(tmp_
     for whole, pieces in parts.items():
         # means are cut to whole nanoseconds
         assert sum(piece.value for piece in pieces) == pytest.approx(by_id[whole].value, abs=2), whole
+
+
+def test_what_memory_and_recomputation_offer() -> None:
+    figures = [*FULL.figures(), *AGAIN.figures()]
+
+    # ten calls and 8 MB of pageable copies in five steps; 25 of 100 ns computed again
+    assert {figure.id: (figure.value, figure.unit, figure.better) for figure in figures} == {
+        "memory.peak_driver_reserved": (60e9, Unit.BYTES, Better.LESS),
+        "memory.allocator_calls": (2.0, Unit.COUNT, Better.LESS),
+        "memory.pageable_bytes": (1.6e6, Unit.BYTES, Better.LESS),
+        "recomputation.share": (0.25, Unit.FRAC, Better.NEITHER),
+    }
 
 
 def test_conditions_have_one_id_each(tmp_path: Path) -> None:
