@@ -139,6 +139,14 @@ class NsysAtHand:
 
 
 @dataclass(frozen=True, slots=True)
+class ExtraAtHand:
+    """Packages that an extra of nsysan installs, with their versions; null where one is not installed."""
+
+    id: str
+    packages: dict[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
 class Installation:
     """What this nsysan can work with: the answer of ``nsysan info --self``.
 
@@ -152,6 +160,6 @@ class Installation:
     core_count: int
     readers: tuple[ReaderAtHand, ...]
     has_column_module: bool
-    numba_version: str | None
+    extras: tuple[ExtraAtHand, ...]
     nsys: tuple[NsysAtHand, ...]
     has_nvidia_smi: bool

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from importlib import metadata
 from importlib.util import find_spec
@@ -17,10 +19,13 @@ from nsysan.ingest.nsys.installation import Version, every_nsys, shown_version
 from nsysan.ingest.reader import Reader
 from nsysan.ingest.reading import ReadOptions, survey_report
 from nsysan.ingest.sqlite.page_columns import is_module_there
-from nsysan.model.contents import Contents, Installation, NsysAtHand, ReaderAtHand
+from nsysan.model.contents import Contents, ExtraAtHand, Installation, NsysAtHand, ReaderAtHand
 from nsysan.model.errors import MissingToolError
 from nsysan.model.registry import discover
 from nsysan.model.text import display_text
+
+_OF_EXTRA = re.compile(r"""(?P<package>[\w.-]+)[^;]*; extra == ["'](?P<extra>[\w-]+)["']""")
+"""A requirement as the metadata of a package has it, for an extra and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +51,19 @@ def inspect_installation(nsys: str | None = None) -> Installation:
         core_count=os.cpu_count() or 1,
         readers=tuple(_reader(reader) for reader in discover(readers, "READER", Reader)),
         has_column_module=is_module_there(),
-        numba_version=_version_of("numba"),
+        extras=extras_of(metadata.requires("nsysan") or []),
         nsys=tuple(starmap(_nsys, every_nsys(nsys))),
         has_nvidia_smi=which("nvidia-smi") is not None,
     )
+
+
+def extras_of(requirements: Iterable[str]) -> tuple[ExtraAtHand, ...]:
+    """Each extra with the versions of its packages here; what only some Pythons or systems need is left out."""
+    packages: dict[str, dict[str, str | None]] = {}
+    for requirement in requirements:
+        if found := _OF_EXTRA.fullmatch(requirement):
+            packages.setdefault(found["extra"], {})[found["package"]] = _version_of(found["package"])
+    return tuple(ExtraAtHand(extra, packages[extra]) for extra in sorted(packages))
 
 
 def _without_identity(contents: Contents) -> Contents:

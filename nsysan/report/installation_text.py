@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nsysan.model.contents import Installation, NsysAtHand, ReaderAtHand
+from nsysan.model.contents import ExtraAtHand, Installation, NsysAtHand, ReaderAtHand
 from nsysan.model.text import visible_text
 
 _NONE = "none found"
@@ -16,7 +16,7 @@ def render_installation(installation: Installation) -> str:
         ("Cores", str(installation.core_count)),
         *(("Reader", _reader(reader)) for reader in installation.readers),
         ("SQLite columns", _column_reader(installation)),
-        ("numba", installation.numba_version or "not installed"),
+        *(("Extra", _extra(extra)) for extra in installation.extras),
         *(("nsys", _nsys(nsys)) for nsys in installation.nsys),
         *([] if installation.nsys else [("nsys", f"{_NONE}: SQLite exports can be read all the same")]),
         ("GPU", "nvidia-smi is there" if installation.has_nvidia_smi else f"{_NONE}; nsysan needs none"),
@@ -27,6 +27,11 @@ def render_installation(installation: Installation) -> str:
 def _reader(reader: ReaderAtHand) -> str:
     missing = ", ".join(reader.missing_modules)
     return f"{reader.id}, which lacks {missing}" if missing else reader.id
+
+
+def _extra(extra: ExtraAtHand) -> str:
+    packages = (f"{name} {version or 'is not installed'}" for name, version in extra.packages.items())
+    return f"{extra.id}: {', '.join(packages)}"
 
 
 def _column_reader(installation: Installation) -> str:

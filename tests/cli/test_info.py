@@ -208,7 +208,7 @@ def test_self(capsys: pytest.CaptureFixture[str]) -> None:
     names = [line.partition(":")[0] for line in lines]
     assert names[:3] == ["nsysan", "Python", "Cores"]
     assert [name for name in names if name == "Reader"] == ["Reader"] * len(document["readers"])
-    assert {"nsys", "numba", "GPU"} <= set(names)
+    assert {"nsys", "Extra", "GPU"} <= set(names)
     assert document["python_version"] in lines[1]
 
 

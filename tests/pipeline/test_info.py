@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from dataclasses import replace
+from importlib import metadata
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,11 +13,11 @@ import pytest
 from nsysan import __version__
 from nsysan.ingest import readers
 from nsysan.ingest.reader import Reader
-from nsysan.model.contents import Installation, NsysAtHand, ReaderAtHand
+from nsysan.model.contents import ExtraAtHand, Installation, NsysAtHand, ReaderAtHand
 from nsysan.model.registry import discover
 from nsysan.model.trace import CaptureIdentity
 from nsysan.pipeline import info
-from nsysan.pipeline.info import InfoOptions, inspect_installation, inspect_report
+from nsysan.pipeline.info import InfoOptions, extras_of, inspect_installation, inspect_report
 from nsysan.synth.export import Export
 from tests.ingest.nsys_stand_in import StandIn
 
@@ -37,6 +38,23 @@ def test_names_of_people_machines_and_paths_are_kept_only_when_asked_for(tmp_pat
     assert replace(kept, hosts=None, identity=None, processes=nameless) == without
 
 
+FAST = ExtraAtHand("fast", {"numba": "0.61"})
+
+
+def test_extras_have_the_versions_of_their_packages() -> None:
+    requirements = [
+        "click>=8.1",
+        'no-such-package>=1; extra == "fast"',
+        'numpy>=1; extra == "history"',
+        'tomli>=2; python_version < "3.11" and extra == "history"',
+    ]
+
+    assert extras_of(requirements) == (
+        ExtraAtHand("fast", {"no-such-package": None}),
+        ExtraAtHand("history", {"numpy": metadata.version("numpy")}),
+    )
+
+
 def test_what_is_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     older, newer = tmp_path / "older", tmp_path / "newer"
     for folder, version in ((older, "2023.4.4.54"), (newer, "2026.2.1.210")):
@@ -49,7 +67,7 @@ def test_what_is_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("nsysan.ingest.nsys.installation.INSTALLED_AT", ())
     monkeypatch.setattr(info, "find_spec", lambda _name: None)
-    monkeypatch.setattr(info, "_version_of", lambda _name: "0.61")
+    monkeypatch.setattr(info, "extras_of", lambda _requirements: (FAST,))
     monkeypatch.setattr(info, "is_module_there", lambda: True)
 
     assert inspect_installation() == Installation(
@@ -59,7 +77,7 @@ def test_what_is_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         core_count=os.cpu_count() or 1,
         readers=tuple(ReaderAtHand(reader.id, reader.needs_modules) for reader in discover(readers, "READER", Reader)),
         has_column_module=True,
-        numba_version="0.61",
+        extras=(FAST,),
         nsys=(
             NsysAtHand(str(newer / "nsys"), "2026.2.1.210", None),
             NsysAtHand(str(older / "nsys"), "2023.4.4.54", None),
