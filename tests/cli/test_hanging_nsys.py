@@ -17,6 +17,13 @@ import pytest
 from tests.ingest.nsys_stand_in import REPORT_HEAD, StandIn
 
 PATIENT_S = 60
+_HEARING = """
+import os, signal, sys
+for number in (signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, signal.SIG_DFL)
+os.execv(sys.executable, [sys.executable, "-m", "nsysan", *sys.argv[1:]])
+"""
+"""nsysan as from a terminal: what runs in the background of a shell, or under nohup, is born deaf to these signals."""
 
 
 class Stage:
@@ -32,7 +39,7 @@ class Stage:
         report.write_bytes(REPORT_HEAD)
         self._sessions = folder / "sessions"
         action = f'echo $$ >> "{self._sessions}"; exec 3> "{self.pipe}"; (exec sleep 1000) & echo >&3; sleep 1000'
-        self._command = [sys.executable, "-m", "nsysan", "analyze", str(report), "-o", str(folder / "page.html")]
+        self._command = [sys.executable, "-c", _HEARING, "analyze", str(report), "-o", str(folder / "page.html")]
         self._command += ["--nsys", str(StandIn(folder, action).executable)]
 
     def start(self, **variables: str) -> subprocess.Popen[str]:
