@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check
-# more arguments for pytest: make test ARGS="-k partition"
-ARGS ?=
+# arguments for pytest, by default one process a core: make test ARGS="-k partition"
+ARGS ?= -n auto
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test browser golden check dev bench dist clean

@@ -95,10 +95,14 @@ _COMPUTE = (
     ),
 )
 
+_LONGEST_NAME = 100_000
+"""Characters that are looked at: the longest names of templates have tens of thousands."""
+
 
 @lru_cache(maxsize=65536)
 def classify(name: str) -> KernelKind:
     """What the kernel of this (demangled, else mangled or short) name does; names of no known family are ``other``."""
+    name = name[:_LONGEST_NAME]
     function = function_name(name)
     if _TRITON.search(function):
         return KernelKind(KernelClass.TRITON)
@@ -116,11 +120,11 @@ def classify(name: str) -> KernelKind:
 def function_name(name: str) -> str:
     """The qualified function name alone: no return type, template arguments or parameters.
 
-    ``void ns::f<int, g<2>>(float*)`` gives ``ns::f``. A mangled name is given back whole.
+    ``void ns::f<int, g<2>>(float*)`` gives ``ns::f``. A mangled name is given back whole, but for endless ones.
     """
     outside: list[str] = []
     brackets: list[str] = []
-    for character in name.replace("(anonymous namespace)", "").replace("<unnamed>", ""):
+    for character in name[:_LONGEST_NAME].replace("(anonymous namespace)", "").replace("<unnamed>", ""):
         if character == "(" and not brackets:
             break
         if character in "<(":

@@ -103,7 +103,7 @@ def write(path: Path, statements: list[tuple[str, tuple[object, ...]]]) -> None:
 
 
 @settings(
-    max_examples=int(os.environ.get("NSYSAN_TABLE_COUNT", "150")),
+    max_examples=int(os.environ.get("NSYSAN_TABLE_COUNT", "60")),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -109,7 +109,7 @@ def test_what_pytorch_records_of_a_job_has_the_same_causes_and_steps(tmp_path: P
     for scenario in all_scenarios():
         if scenario.name == "graph_captured":
             continue  # the profiler records what runs inside a graph, which this job does not know
-        request = Request(scenario=scenario, rank_count=2, step_count=3, file_format=FileFormat.KINETO)
+        request = Request(scenario=scenario, rank_count=2, step_count=2, file_format=FileFormat.KINETO)
         generated = generate(request)
         run = analyze(_written(tmp_path, generated), AnalyzeOptions())
 
@@ -120,7 +120,11 @@ def test_what_pytorch_records_of_a_job_has_the_same_causes_and_steps(tmp_path: P
 
 
 def test_only_whole_graphs_of_schema_37_are_not_recorded() -> None:
-    requests = [Request(scenario=scenario, schema=schema) for scenario in all_scenarios() for schema in RELEASES]
+    requests = [
+        Request(scenario=scenario, rank_count=2, step_count=2, schema=schema)
+        for scenario in all_scenarios()
+        for schema in RELEASES
+    ]
 
     incomplete = [
         (request.scenario.name, request.schema)
