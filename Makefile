@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check
-# arguments for pytest, by default one process a core: make test ARGS="-k partition"
-ARGS ?= -n auto
+# arguments for pytest instead of one process a core: make test ARGS="-k partition"
+ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test browser golden check dev bench dist clean
@@ -19,7 +19,7 @@ demo: $(VENV)/nsysan.stamp ## analyse a small made-up training run and say where
 	@echo "Open this page in a browser: $(CURDIR)/demo/report.html"
 
 test: $(VENV)/test.stamp ## run every test; those that need chromium or nsys skip where there is none
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(or $(ARGS),-n auto)
 
 browser: $(VENV)/test.stamp ## run only the tests in a real browser; fails where there is none
 	NSYSAN_REQUIRE=browser $(BIN)/python -m pytest -m browser $(ARGS)
