@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from nsysan.attribution.ranges.times import RangeTimes
 from nsysan.model.distinct import coded, summed
-from nsysan.model.tables import Int64Array
+from nsysan.model.tables import IdArray, Int64Array
 from nsysan.timeline.labelling import NOBODY
 
 Sums = tuple[int, int, int]
 """Number of ranges, their CPU time, the GPU time launched in them."""
+
+_WIDE_LEVELS = 64
+"""Hardly a program nests its ranges deeper; where one leaves all of them open, each is a level of its own."""
+_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +90,51 @@ def path_sums(times: RangeTimes, groups: Int64Array, totals_ns: Int64Array) -> P
 
 def _paths(times: RangeTimes, groups: Int64Array) -> tuple[Int64Array, list[tuple[int, int]]]:
     """The node of each range, and of each node its parent's number (``NOBODY`` at the top) and its group."""
-    nodes: list[tuple[int, int]] = []
-    node_of = np.full(len(times), NOBODY)
-    group_count = int(groups.max(initial=0)) + 1
-    by_parent = np.argsort(times.parent, kind="stable")
-    parents = times.parent[by_parent]
-    level = by_parent[: np.searchsorted(parents, NOBODY, side="right")]
-    while len(level):
-        above = np.where(times.parent[level] == NOBODY, NOBODY, node_of[times.parent[level]])
-        unique, key_of = coded(above * group_count + groups[level])
-        node_of[level] = len(nodes) + key_of
-        nodes += zip(*(part.tolist() for part in np.divmod(unique, group_count)), strict=True)
-        level = by_parent[_slices(np.searchsorted(parents, level), np.searchsorted(parents, level, side="right"))]
-    return node_of, nodes
+    paths = _Paths(times.parent, groups)
+    for _ in range(_WIDE_LEVELS):
+        paths.add_level()
+    paths.add_rest()
+    return paths.node_of, paths.nodes
+
+
+class _Paths:
+    """Ranges sorted into nodes from the top of their nests down."""
+
+    def __init__(self, parent: IdArray, groups: Int64Array) -> None:
+        self.node_of = np.full(len(groups), NOBODY)
+        self.nodes: list[tuple[int, int]] = []
+        self._parent, self._groups = parent, groups
+        self._children = np.argsort(parent, kind="stable")
+        rows = np.arange(len(groups))
+        ordered = parent[self._children]
+        self._first, self._last = (np.searchsorted(ordered, rows, side=side) for side in _SIDES)
+        self._level = self._children[: np.searchsorted(ordered, NOBODY, side="right")]
+
+    def add_level(self) -> None:
+        """The next level, all of it at once."""
+        level, group_count = self._level, int(self._groups.max(initial=0)) + 1
+        unique, key_of = coded(self._nodes_above(level) * group_count + self._groups[level])
+        self.node_of[level] = len(self.nodes) + key_of
+        self.nodes += zip(*(part.tolist() for part in np.divmod(unique, group_count)), strict=True)
+        self._level = self._children[_slices(self._first[level], self._last[level])]
+
+    def add_rest(self) -> None:
+        """All levels that are left, range by range: where nests are deep a level has few."""
+        above, groups = self._nodes_above(self._level).tolist(), self._groups.tolist()
+        waiting = list(zip(above, self._level.tolist(), strict=True))
+        numbers: dict[tuple[int, int], int] = {}
+        for above_node, row in waiting:
+            key = (above_node, groups[row])
+            node = numbers.setdefault(key, len(self.nodes))
+            if node == len(self.nodes):
+                self.nodes.append(key)
+            self.node_of[row] = node
+            # the list grows while it is walked, so that parents come first
+            waiting += ((node, child) for child in self._children[self._first[row] : self._last[row]].tolist())
+
+    def _nodes_above(self, rows: Int64Array) -> Int64Array:
+        parents = self._parent[rows]
+        return np.where(parents == NOBODY, NOBODY, self.node_of[parents])
 
 
 def _slices(first: Int64Array, last: Int64Array) -> Int64Array:
