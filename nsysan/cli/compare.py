@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from nsysan.cli.outputs import STDOUT, write_all
+from nsysan.cli.outputs import STDOUT, check_places, write_all
 from nsysan.cli.paths import path_argument
 from nsysan.cli.progress_line import watching
 from nsysan.model.errors import UsageError
@@ -51,6 +51,7 @@ def compare_command(  # noqa: PLR0913 - one parameter an option
         raise UsageError("The page cannot go to standard output.", "Give -o a file name; --json - is possible.")
     if output is not None and json_path is not None and output.resolve() == json_path.resolve():
         raise UsageError("The page and the JSON cannot be one file.", "Give -o and --json two names.")
+    check_places((output, json_path), force=force, inputs=[before, after])
     with watching(quiet=quiet) as progress:
         first, second = (run_of(path, AnalyzeOptions(marker=marker, nsys=nsys), progress) for path in (before, after))
     comparison = compare(snapshot_of(first), snapshot_of(second))

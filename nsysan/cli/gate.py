@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from nsysan.cli.history import pair, store_option
-from nsysan.cli.outputs import STDOUT, write_all
+from nsysan.cli.outputs import STDOUT, check_places, write_all
 from nsysan.cli.paths import path_argument
 from nsysan.cli.progress_line import watching
 from nsysan.model.text import visible_text
@@ -61,6 +61,7 @@ def gate_command(  # noqa: PLR0913 - one parameter an option
     from nsysan.report.gate_markdown import encode_markdown
     from nsysan.report.gate_text import render_gate
 
+    check_places((json_path, markdown_path, junit_path), force=force, inputs=[*runs, store])
     with watching(quiet=False) as progress:
         result = gate_runs(runs, name, Source(store, conditions, nsys), budgets, progress)
     click.echo(encode_gate(result) if json_path == STDOUT else render_gate(result), nl=False)

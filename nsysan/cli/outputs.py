@@ -16,6 +16,22 @@ OWN_MARKS = (b'<meta name="generator" content="nsysan', b'"nsysan_version":', b"
 _ELSEWHERE = "Choose another place for it."
 
 
+def check_places(paths: Collection[Path | None], *, force: bool, inputs: Collection[Path]) -> None:
+    """Refuse before any work what ``write_all`` would refuse after it; STDOUT and None need no place.
+
+    A file is begun beside each target, and gone again. Raises as ``write_all`` does.
+    """
+    from nsysan.output.failure import writing
+    from nsysan.output.staging import part_file
+
+    for path in paths:
+        if path not in (None, STDOUT):
+            with writing(path, _ELSEWHERE):
+                _check(path, force=force, inputs=inputs)
+                with part_file(path):
+                    pass
+
+
 def write_all(contents: Mapping[Path, bytes], *, force: bool, inputs: Collection[Path]) -> None:
     """Write every file whole, or none: each is written beside its target, and only then takes its name.
 

@@ -21,12 +21,15 @@ from nsysan.model.errors import InputError, MissingToolError, UsageError
 from nsysan.model.figures import Better, Condition, Figure, Topic, Unit
 from nsysan.model.results import Skipped
 from nsysan.model.text import visible_text
+from nsysan.output.failure import writing
+from nsysan.output.staging import part_file
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
 PATIENCE_S = 60.0
 """How long a writer waits for others."""
+_ANOTHER = "Name another with --store."
 _SQLITE = b"SQLite format 3\x00"
 
 
@@ -62,6 +65,14 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+
+    def check_place(self) -> None:
+        """Refuse what ``add`` would refuse of the file, before runs are read for it; no new file is left behind."""
+        _database_type()
+        with writing(self._path, _ANOTHER):
+            place = self._opened(writes=True) if self._path.exists() else part_file(self._path)
+            with place:
+                pass
 
     def add(self, snapshots: Mapping[str, Snapshot], details: Details) -> tuple[str, ...]:
         """Keep all of these runs, by id, or none; the ids of those that were not there yet.
@@ -122,28 +133,30 @@ class Store:
     def _opened(self, *, writes: bool) -> Iterator[Database]:
         import sqlite3
 
-        try:
-            from sqlite_utils import Database
-        except ImportError as error:
-            raise MissingToolError(
-                "A history needs sqlite-utils, which is not installed.",
-                "Install it with: pip install 'nsysan[history]'",
-            ) from error
+        database_type = _database_type()
         _refuse_strangers(self._path, self._name)
         try:
             connection = sqlite3.connect(self._path, timeout=PATIENCE_S, isolation_level=None)
             try:
                 connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
-                database = Database(connection, execute_plugins=False, recursive_triggers=False)
+                database = database_type(connection, execute_plugins=False, recursive_triggers=False)
                 bring_up_to_date(database, self._name, may_write=writes)
                 yield database
                 connection.execute("COMMIT")
             finally:
                 connection.close()
         except sqlite3.DatabaseError as error:
-            raise InputError(
-                f"The history {self._name} cannot be used: {error}.", "Name another with --store."
-            ) from error
+            raise InputError(f"The history {self._name} cannot be used: {error}.", _ANOTHER) from error
+
+
+def _database_type() -> type[Database]:
+    try:
+        from sqlite_utils import Database
+    except ImportError as error:
+        raise MissingToolError(
+            "A history needs sqlite-utils, which is not installed.", "Install it with: pip install 'nsysan[history]'"
+        ) from error
+    return Database
 
 
 def _refuse_strangers(path: Path, name: str) -> None:

@@ -34,8 +34,10 @@ def keep_runs(
     progress: Progress = UNWATCHED,
 ) -> dict[str, bool]:
     """The ids of the runs at these paths, each with whether it is new to the store, in which all of them are now."""
+    store = Store(source.store)
+    store.check_place()
     snapshots = read_snapshots(paths, AnalyzeOptions(nsys=source.nsys), source.conditions, progress)
-    added = Store(source.store).add(snapshots, details)
+    added = store.add(snapshots, details)
     return {run_id: run_id in added for run_id in snapshots}
 
 

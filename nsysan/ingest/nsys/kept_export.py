@@ -59,6 +59,11 @@ class KeptExport:
             raise UsageError(f"{self.shown_name} is there and was not written by nsysan.", _ANOTHER_FOLDER)
         return Origin(**rows)
 
+    def check_place(self) -> None:
+        """Refuse before the export what ``store`` would refuse after it. Raises as that does."""
+        with writing(self.path, _ANOTHER_FOLDER), part_file(self.path):
+            pass
+
     def is_sound(self) -> bool:
         """Whether the file has no structural fault."""
         try:
