@@ -19,7 +19,8 @@ class ReadOptions:
 
     ``keep_exports_in`` is the folder that keeps the export of a report for the next time, None for no keeping.
     ``progress`` is told what is being done. Without ``with_host`` a reader may leave out what the host did, and what is
-    not among the ``details``: its tables are then None, as if they had not been recorded.
+    not among the ``details``: its tables are then None, as if they had not been recorded. ``counts_all`` is for surveys
+    of large exports.
     """
 
     nsys: str | None = None
@@ -28,6 +29,7 @@ class ReadOptions:
     keep_exports_in: Path | None = None
     with_host: bool = True
     details: frozenset[Detail] = EVERY_DETAIL
+    counts_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,10 @@ class Contents:
 
     ``process_count`` counts the processes nsys saw, ``processes`` are those that did something that was recorded.
     ``nvtx`` and ``communicators`` are None where nothing of the kind was recorded.
+
+    A large export is counted only where that is asked for: else ``processes`` and ``devices`` are None as well as all
+    that takes a scan, rows are told by the number of the last one, and ``undecided_questions`` are those whose evidence
+    may lie anywhere.
     """
 
     nsysan_version: str
@@ -107,10 +111,10 @@ class Contents:
     hosts: tuple[str, ...] | None
     identity: CaptureIdentity | None
     process_count: int | None
-    processes: tuple[ProcessWork, ...]
+    processes: tuple[ProcessWork, ...] | None
     gpus: tuple[PhysicalGpu, ...]
     cuda_devices: tuple[CudaDevice, ...]
-    devices: tuple[DeviceWork, ...]
+    devices: tuple[DeviceWork, ...] | None
     work_start_ns: int | None
     work_end_ns: int | None
     nvtx: NvtxContents | None
@@ -119,6 +123,12 @@ class Contents:
     communicators: Communicators | None
     tables: tuple[TableRows, ...]
     open_questions: tuple[OpenQuestion, ...]
+    undecided_questions: tuple[str, ...] = ()
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether everything was counted."""
+        return self.devices is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,15 +30,19 @@ _OF_EXTRA = re.compile(r"""(?P<package>[\w.-]+)[^;]*; extra == ["'](?P<extra>[\w
 
 @dataclass(frozen=True, slots=True)
 class InfoOptions:
-    """With which nsys to export a ``.nsys-rep``, and whether to keep what names people, machines and paths."""
+    """With which nsys to export a ``.nsys-rep``, and whether to keep what names people, machines and paths.
+
+    ``counts_all`` counts large exports too.
+    """
 
     nsys: str | None = None
     keep_identity: bool = False
+    counts_all: bool = False
 
 
 def inspect_report(path: Path, options: InfoOptions) -> Contents:
     """What the report at ``path`` holds. Raises InputError or MissingToolError; writes nothing."""
-    contents = survey_report(path, ReadOptions(nsys=options.nsys))
+    contents = survey_report(path, ReadOptions(nsys=options.nsys, counts_all=options.counts_all))
     return contents if options.keep_identity else _without_identity(contents)
 
 
@@ -67,7 +71,8 @@ def extras_of(requirements: Iterable[str]) -> tuple[ExtraAtHand, ...]:
 
 
 def _without_identity(contents: Contents) -> Contents:
-    nameless = tuple(replace(process, name=None) for process in contents.processes)
+    processes = contents.processes
+    nameless = None if processes is None else tuple(replace(process, name=None) for process in processes)
     return replace(contents, hosts=None, identity=None, processes=nameless)
 
 

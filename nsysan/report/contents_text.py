@@ -18,6 +18,7 @@ from nsysan.report.prose import NO_BREAK_SPACE, unbroken
 WIDTH = 100
 _ROW_COUNT = 8
 _NOT_RECORDED = "not recorded"
+_NOT_COUNTED = "not counted in so large a report; nsysan info --full counts"
 _ENUMERATION = "ENUM_"
 _HELP = {
     Profiler.NSYS: "The whole command line: nsysan record-help",
@@ -29,7 +30,7 @@ def render_contents(contents: Contents) -> str:
     """The contents as facts, devices, tables, and what cannot be answered."""
     blocks = (
         _facts(contents),
-        _device_lines(contents.devices),
+        _device_lines(contents.devices or ()),
         _table_lines(contents),
         _question_lines(contents),
     )
@@ -88,6 +89,8 @@ def _hosts(contents: Contents) -> str:
 
 def _processes(contents: Contents) -> str:
     seen = "" if contents.process_count is None else f"; nsys saw {format_count(contents.process_count)}"
+    if contents.processes is None:
+        return seen.removeprefix("; ")
     active = _listed(_process(process) for process in contents.processes)
     return f"{active or 'none did GPU work or opened a range'}{seen}"
 
@@ -111,7 +114,7 @@ def _model(gpu: PhysicalGpu) -> str:
 
 def _work(contents: Contents) -> str:
     if contents.work_start_ns is None or contents.work_end_ns is None:
-        return _NOT_RECORDED
+        return _NOT_RECORDED if contents.is_counted else _NOT_COUNTED
     span = f"from {format_timestamp(contents.work_start_ns)} to {format_timestamp(contents.work_end_ns)}"
     return f"{span}, {format_duration(contents.work_end_ns - contents.work_start_ns)}"
 
@@ -121,7 +124,7 @@ def _ranges(contents: Contents) -> dict[str, str]:
     first, second = ("NVTX", "Ranges") if contents.profiler is Profiler.NSYS else ("Ranges", "Names")
     found = contents.nvtx
     if found is None:
-        return {first: _NOT_RECORDED}
+        return {first: _NOT_RECORDED} if contents.is_counted else {}
     domains = f"{counted(found.range_count, 'range')}; by domain: {_listed(map(_count, found.domains))}"
     return {first: domains, second: "; ".join(map(_count, found.frequent_names))}
 
@@ -139,7 +142,7 @@ def _rank(contents: Contents) -> str:
 def _communicators(contents: Contents) -> str:
     found = contents.communicators
     if found is None:
-        return _NOT_RECORDED
+        return _NOT_RECORDED if contents.is_counted else ""
     nccl = f"{counted(found.nccl_range_count, 'NCCL range')}" if found.nccl_range_count else ""
     ranks = f"MPI ranks {_listed(map(str, found.mpi_ranks))}" if found.mpi_ranks else ""
     sizes = f"MPI communicators of {_listed(map(str, found.mpi_sizes))} ranks" if found.mpi_sizes else ""
@@ -181,17 +184,18 @@ def _table_lines(contents: Contents) -> list[str]:
     listed = "; ".join(f"{table.name} {format_count(table.row_count or 0)}" for table in shown)
     others = len(contents.tables) - len(shown)
     rest = f"; and {counted(others, 'table')} that are empty, computed or enumerations" if others else ""
-    return _wrapped(f"Rows: {listed}{rest}")
+    return _wrapped(f"Rows{'' if contents.is_counted else ' by their numbers'}: {listed}{rest}")
 
 
 def _question_lines(contents: Contents) -> list[str]:
-    questions = contents.open_questions
+    questions, undecided = contents.open_questions, contents.undecided_questions
+    unsure = _wrapped(f"Not looked for everywhere, which --full does: {', '.join(undecided)}.") if undecided else []
     if not questions:
-        return ["Nothing that nsysan asks is missing."]
+        return unsure or ["Nothing that nsysan asks is missing."]
     entries = [
         line for each in questions for line in _wrapped(f"- {each.question} Record with {each.recapture}.", "  ")
     ]
-    return ["Not answered by this report:", *entries, _HELP[contents.profiler]]
+    return ["Not answered by this report:", *entries, *unsure, _HELP[contents.profiler]]
 
 
 def _listed(items: Iterable[str]) -> str:

@@ -36,7 +36,7 @@ pytestmark = [
 EXPORTS = sorted((Path(__file__).parents[3] / "shared" / "traces").glob("*.sqlite"))
 KINDS = (
     *(tables.KERNELS, tables.COPIES, tables.MEMSETS, tables.GRAPH_LAUNCHES),
-    *(tables.RUNTIME_CALLS, tables.NVTX_RANGES, tables.NVTX_POINTS),
+    *(tables.RUNTIME_CALLS, tables.NVTX_EVENTS),
 )
 
 

@@ -184,6 +184,7 @@ def test_hostile_names_are_bounded_and_hide_nothing(tmp_path: Path) -> None:
 
     assert contents.nvtx is not None
     assert contents.hosts is not None
+    assert contents.processes is not None
     names: list[str | None] = [*contents.hosts, *(gpu.name for gpu in contents.gpus)]
     names += [process.name for process in contents.processes] + [table.name for table in contents.tables]
     names += [each.name for each in (*contents.nvtx.domains, *contents.nvtx.frequent_names)]
@@ -264,5 +265,6 @@ def test_the_work_of_real_exports_is_where_the_analysis_finds_it(export: Path) -
     first = min((int(table.start_ns.min()) for table in records), default=None)
     last = max((int(table.end_ns.max()) for table in records), default=None)
     assert (contents.work_start_ns, contents.work_end_ns) == (first, last)
+    assert contents.devices is not None
     assert sum(device.record_count for device in contents.devices) == sum(map(len, tables))
     assert (contents.capture_ns, contents.nsys_version) == (report.capture_ns, report.nsys_version)

@@ -190,7 +190,10 @@ def test_a_stray_event_of_another_process_is_no_second_rank(tmp_path: Path) -> N
     calls = [event("cuda_runtime", "cudaLaunchKernel", n, 1, thread=(42, 1), correlation=n) for n in range(19)]
     stray = event("cuda_runtime", "cudaLaunchKernel", 1, 1, thread=(43, 1), correlation=1)
 
-    assert [process.pid for process in survey(written(tmp_path, kernel(5, 1), *calls, stray)).processes] == [42]
+    processes = survey(written(tmp_path, kernel(5, 1), *calls, stray)).processes
+
+    assert processes is not None
+    assert [process.pid for process in processes] == [42]
 
 
 def test_a_process_that_nothing_names_is_unknown_and_not_process_0(tmp_path: Path) -> None:
@@ -199,6 +202,7 @@ def test_a_process_that_nothing_names_is_unknown_and_not_process_0(tmp_path: Pat
     contents = survey_report(path, ReadOptions())
     run = analyze([path], AnalyzeOptions())
 
+    assert contents.devices is not None
     assert [(work.pid, work.record_count) for work in contents.devices] == [(None, 2)]
     assert "process unknown, device 0" in render_contents(contents)
     assert [(device.id, device.pid) for device in result_of(run, GpuTime).devices] == [("r0/p?/d0", None)]

@@ -30,6 +30,8 @@ def test_names_of_people_machines_and_paths_are_kept_only_when_asked_for(tmp_pat
 
     without, kept = inspect_report(path, InfoOptions()), inspect_report(path, InfoOptions(keep_identity=True))
 
+    assert without.processes is not None
+    assert kept.processes is not None
     assert (without.hosts, without.identity) == (None, None)
     assert [process.name for process in without.processes] == [None]
     assert (kept.hosts, kept.identity) == (("node1",), CaptureIdentity("node1", None, None, str(path)))

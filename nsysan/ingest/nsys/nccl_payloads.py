@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from nsysan.ingest.nsys.open_export import OpenExport
-from nsysan.ingest.nsys.tables import NVTX_RANGES, PAYLOAD_ENTRIES, STRINGS
+from nsysan.ingest.nsys.tables import NVTX_EVENTS, PAYLOAD_ENTRIES, STRINGS, DetailedRanges
 from nsysan.ingest.source import Value, integer, text
-from nsysan.model.distinct import distinct
+from nsysan.model.distinct import coded, distinct
 from nsysan.model.tables import ABSENT, Int64Array, NcclPayloads
 
 _COLUMNS = {
@@ -52,23 +51,20 @@ _SCHEMA_AT, _SIZE_AT = _Place(8, "<u4"), _Place(16, "<u8")
 """Before each payload: domain, 0, schema, 0 as numbers of 32 bits, the sizes of payload and blob as such of 64."""
 
 
-def read_nccl_payloads(export: OpenExport) -> NcclPayloads | None:
-    """The payloads of NCCL's ranges; None where the export holds none.
+def read_nccl_payloads(export: OpenExport, events: DetailedRanges | None) -> NcclPayloads | None:
+    """The payloads of NCCL's ranges, which are among ``events``; None where the export holds none.
 
     What is cut off, of another library or without its schema tells nothing.
     """
-    table = export.table(NVTX_RANGES.names)
+    table = export.table(NVTX_EVENTS.names)
     if table is None:
         return None
     schemas = _schemas(export)
     pieces: list[NcclPayloads] = []
     if "binaryData" in table.columns and schemas:
         pieces += _from_blobs(export.source.rows_with(table, "binaryData", (*_RANGE, "binaryData")), schemas)
-    if "jsonText" in table.columns:
-        pieces += _from_json(export.source.rows_with(table, "jsonText", (*_RANGE, "jsonText")))
-    if "jsonTextId" in table.columns:
-        rows = export.source.rows_with(table, "jsonTextId", (*_RANGE, "jsonTextId"))
-        pieces += _from_json(_texts_behind(export, rows))
+    if events is not None:
+        pieces += _from_json(export, events.take((events.json_id != ABSENT) & (events.global_tid != ABSENT)))
     return NcclPayloads.concatenate(pieces) if pieces else None
 
 
@@ -123,22 +119,20 @@ def _numbers(blobs: Bytes, place: _Place) -> Int64Array:
     return cut.view(kind).reshape(-1).astype(np.int64)
 
 
-def _from_json(rows: Iterable[tuple[Value, ...]]) -> Iterator[NcclPayloads]:
-    """The payloads in JSON texts: numbers, or digits, under NCCL's own names, however deep."""
-    found = []
-    for start_ns, global_tid, stored in rows:
-        values = _values_in(text(stored) or "")
-        if values and isinstance(start_ns, int) and isinstance(global_tid, int):
-            found.append((start_ns, global_tid, values))
-    if found:
-        starts, threads, told = zip(*found, strict=True)
+def _from_json(export: OpenExport, bearing: DetailedRanges) -> Iterator[NcclPayloads]:
+    """The payloads in the JSON texts of these: numbers, or digits, under NCCL's own names, however deep."""
+    ids, text_of = coded(bearing.json_id)
+    texts = _texts(export, ids.tolist())
+    told = [_values_in(texts.get(json_id, "")) for json_id in ids.tolist()]
+    telling = np.flatnonzero(np.array([bool(values) for values in told], np.bool_)[text_of])
+    if len(telling):
         columns = {
-            column: np.array([values.get(column, ABSENT) for values in told], np.int64) for column in _COLUMNS.values()
+            column: np.array([values.get(column, ABSENT) for values in told], np.int64)[text_of[telling]]
+            for column in _COLUMNS.values()
         }
-        yield _payloads(np.array(starts), np.array(threads), columns)
+        yield _payloads(bearing.start_ns[telling], bearing.global_tid[telling], columns)
 
 
-@lru_cache(maxsize=4096)
 def _values_in(written: str) -> Mapping[str, int]:
     try:
         return dict(_known_values(json.loads(written), _DEEPEST_JSON))
@@ -160,14 +154,13 @@ def _known_values(value: object, depth: int) -> Iterator[tuple[str, int]]:
             yield from _known_values(entry, depth - 1)
 
 
-def _texts_behind(export: OpenExport, rows: Iterator[tuple[Value, ...]]) -> list[tuple[Value, ...]]:
-    """The rows with their last value, the id of a string, as the string."""
-    found, strings = list(rows), export.tables.get(STRINGS)
-    ids = sorted({row[-1] for row in found if isinstance(row[-1], int)})
-    if strings is None or not {"id", "value"} <= strings.columns:
-        return []
-    texts = dict(export.source.texts(strings, ids))
-    return [(*row[:-1], texts.get(row[-1])) for row in found if isinstance(row[-1], int)]
+def _texts(export: OpenExport, ids: Sequence[int]) -> Mapping[int, str]:
+    """The texts behind ids, be they in records or in the table of strings."""
+    inline, strings = export.source.inline_texts.strings(), export.tables.get(STRINGS)
+    stored = [text_id for text_id in ids if text_id not in inline]
+    if not stored or strings is None or not {"id", "value"} <= strings.columns:
+        return inline
+    return {**inline, **dict(export.source.texts(strings, stored))}
 
 
 def _payloads(start_ns: Int64Array, global_tid: Int64Array, columns: Mapping[str, Int64Array]) -> NcclPayloads:

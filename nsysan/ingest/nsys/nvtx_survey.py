@@ -8,7 +8,7 @@ from collections import Counter
 from nsysan.ingest.columns import Scope
 from nsysan.ingest.counts import NAME_COUNT
 from nsysan.ingest.nsys.open_export import OpenExport
-from nsysan.ingest.nsys.tables import DOMAIN_NAMES, NVTX_RANGES, STRINGS
+from nsysan.ingest.nsys.tables import DOMAIN_NAMES, NVTX_EVENTS, NVTX_RANGES, STRINGS
 from nsysan.ingest.source import StoredTable, Value, integer, text
 from nsysan.model.tables import ABSENT
 from nsysan.model.text import display_text
@@ -22,7 +22,7 @@ def count_ranges(connection: sqlite3.Connection, export: OpenExport) -> dict[tup
     table = _table(export)
     if table is None:
         return {}
-    query = f"SELECT {_place(table)}, count(*) FROM {_rows(export, table, NVTX_RANGES.scope)} GROUP BY 1, 2"  # noqa: S608 -- declared names
+    query = f"SELECT {_place(table)}, count(*) FROM {_rows(export, table, NVTX_RANGES)} GROUP BY 1, 2"  # noqa: S608 -- declared names
     counts = Counter[tuple[int, int]]()
     for global_tid, domain_id, count in connection.execute(query):
         counts[_domain_of(global_tid, domain_id)] += count
@@ -46,7 +46,7 @@ def frequent_names(connection: sqlite3.Connection, export: OpenExport) -> dict[s
     if table is None:
         return {}
     query = (
-        f"SELECT {_name(export, table)}, count(*) FROM {_rows(export, table, NVTX_RANGES.scope)} "  # noqa: S608 -- declared names
+        f"SELECT {_name(export, table)}, count(*) FROM {_rows(export, table, NVTX_RANGES)} "  # noqa: S608 -- declared names
         f"GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {NAME_COUNT}"
     )
     counts: dict[str, int] = {}
@@ -61,7 +61,7 @@ def nccl_range_count(connection: sqlite3.Connection, export: OpenExport) -> int:
     if table is None:
         return 0
     query = (
-        f"SELECT count(*) FROM {_rows(export, table, NVTX_RANGES.scope)} "  # noqa: S608 -- declared names
+        f"SELECT count(*) FROM {_rows(export, table, NVTX_RANGES)} "  # noqa: S608 -- declared names
         f"AND {_name(export, table)} GLOB 'nccl[A-Z]*'"
     )
     (count,) = connection.execute(query).fetchone()
@@ -69,7 +69,7 @@ def nccl_range_count(connection: sqlite3.Connection, export: OpenExport) -> int:
 
 
 def _table(export: OpenExport) -> StoredTable | None:
-    table = export.table(NVTX_RANGES.names)
+    table = export.table(NVTX_EVENTS.names)
     return table if table is not None and "eventType" in table.columns else None
 
 
@@ -83,12 +83,12 @@ def _domain_of(global_tid: Value, domain_id: Value) -> tuple[int, int]:
     return ABSENT if thread is None else thread & PROCESS_BITS, integer(domain_id) or 0
 
 
-def _rows(export: OpenExport, table: StoredTable, scope: Scope | None) -> str:
+def _rows(export: OpenExport, table: StoredTable, scope: Scope) -> str:
     """What follows FROM: the rows in the scope, each with the string that its id stands for."""
     # an id that is there twice has its first text, and does not double the rows
     strings = f"(SELECT id, value, min(rowid) FROM {STRINGS} GROUP BY id)"  # noqa: S608 -- declared names
     joined = f"LEFT JOIN {strings} AS strings ON strings.id = events.textId" if _has_ids(export, table) else ""
-    types = ", ".join(map(str, scope.values)) if scope else "eventType"
+    types = ", ".join(map(str, scope.values))
     return f'"{table.name}" AS events {joined} WHERE events.eventType IN ({types})'
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from nsysan.ingest.columns import Scope
 from nsysan.ingest.nsys import tables
 from nsysan.ingest.nsys.counters import read_counters
 from nsysan.ingest.nsys.cpu_samples import read_cpu_samples
@@ -91,12 +92,12 @@ class Records:
         ids += [table.json_id[table.json_id != ABSENT] for table in details if table is not None]
         return distinct(np.concatenate([distinct(column) for column in ids])) if ids else np.empty(0, np.int64)
 
-    def median_start_ns(self) -> int | None:
-        """The middle of all times at which a record starts (the later of two), None where there are no records."""
+    def mostly_start_after(self, time_ns: int) -> bool:
+        """Whether the middle of all times at which a record starts (the later of two) lies past that time."""
         timed = (self.kernels, self.copies, self.memsets, self.graph_launches, self.nvtx_ranges)
-        starts_ns = np.concatenate([np.empty(0, np.int64), *(table.start_ns for table in timed if table is not None)])
-        middle = len(starts_ns) // 2
-        return int(np.partition(starts_ns, middle)[middle]) if len(starts_ns) else None
+        starts_ns = [table.start_ns for table in timed if table is not None]
+        until = sum(int(np.count_nonzero(column <= time_ns)) for column in starts_ns)
+        return until <= sum(map(len, starts_ns)) // 2 and any(map(len, starts_ns))
 
     def moved_back(self, shift_ns: int) -> Records:
         """The records with their times counted from session start: without the shift that the exporter added."""
@@ -121,7 +122,8 @@ def read_records(export: OpenExport, *, with_host: bool, details: Collection[Det
 
 
 def _with_host(export: OpenExport, work: Records) -> Records:
-    ranges = read_table(export, tables.NVTX_RANGES)
+    events = read_table(export, tables.NVTX_EVENTS)
+    ranges = in_scope(events, tables.NVTX_RANGES)
     return replace(
         work,
         runtime_calls=read_table(export, tables.RUNTIME_CALLS),
@@ -133,8 +135,8 @@ def _with_host(export: OpenExport, work: Records) -> Records:
         scheduling_events=read_table(export, tables.SCHEDULING_EVENTS),
         nvtx_ranges=bare(ranges, NvtxRanges),
         nvtx_range_details=details_of(ranges),
-        nvtx_points=read_table(export, tables.NVTX_POINTS),
-        nccl_payloads=read_nccl_payloads(export),
+        nvtx_points=bare(in_scope(events, tables.NVTX_POINTS), NvtxPoints),
+        nccl_payloads=read_nccl_payloads(export, events),
     )
 
 
@@ -166,6 +168,11 @@ def unshifted(times_ns: Int64Array, shift_ns: int) -> Int64Array:
     earliest, latest = max(ABSENT + 1, ABSENT + 1 + shift_ns), min(_LATEST, _LATEST + shift_ns)
     moved = np.clip(times_ns, earliest, latest) - shift_ns
     return np.where(times_ns == ABSENT, ABSENT, moved)
+
+
+def in_scope(events: DetailedRanges | None, scope: Scope) -> DetailedRanges | None:
+    """The NVTX records of these types."""
+    return None if events is None else events.take(np.isin(events.event_type, scope.values))
 
 
 def bare(table: Table | None, kind: type[AnyTable]) -> AnyTable | None:

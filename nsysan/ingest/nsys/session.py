@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from nsysan.ingest.nsys.open_export import OpenExport
@@ -29,16 +30,17 @@ class Session:
     capture_ns: int | None
     start_utc_ns: int | None
 
-    def likely_shift_ns(self, median_start_ns: int | None) -> int:
-        """What to take off every time where the export does not state it, given the median of the records' starts.
+    def likely_shift_ns(self, mostly_start_after: Callable[[int], bool]) -> int:
+        """What to take off every time where the export does not state it.
 
+        ``mostly_start_after`` says whether the median of the records' starts lies past a time.
         Times were normalised to UTC where that median lies past the half of the session's UTC start: no session lasts
         the decades that would take otherwise, and the impossible times of a few damaged records do not move a median.
         """
         start_ns = self.start_utc_ns
-        if start_ns is None or median_start_ns is None or start_ns < _EARLIEST_EPOCH_NS:
+        if start_ns is None or start_ns < _EARLIEST_EPOCH_NS:
             return 0
-        return start_ns if median_start_ns > start_ns // 2 else 0
+        return start_ns if mostly_start_after(start_ns // 2) else 0
 
 
 def read_session(export: OpenExport) -> Session:

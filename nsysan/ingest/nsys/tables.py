@@ -208,7 +208,11 @@ _NVTX_DETAILS = (
     _optional("payload", "uint64Value", "int64Value", "uint32Value", "int32Value"),
     _optional("json_id", "jsonTextId", inline_text="jsonText"),
 )
-NVTX_RANGES = RecordTable(
+NVTX_RANGES = Scope("eventType", (*STACKED, NvtxEvent.START_END, NvtxEvent.IMPORTED_START_END))
+NVTX_POINTS = Scope("eventType", (NvtxEvent.MARK, NvtxEvent.CATEGORY, NvtxEvent.DOMAIN_CREATE))
+DOMAIN_NAMES = Scope("eventType", (NvtxEvent.DOMAIN_CREATE,))
+"""The NVTX records that are ranges, those of a moment, and of these what names a domain."""
+NVTX_EVENTS = RecordTable(
     DetailedRanges,
     _NVTX_NAMES,
     (
@@ -219,19 +223,8 @@ NVTX_RANGES = RecordTable(
         _optional("end_global_tid", "endGlobalTid"),
         *_NVTX_DETAILS,
     ),
-    Scope(
-        "eventType",
-        (*STACKED, NvtxEvent.START_END, NvtxEvent.IMPORTED_START_END),
-    ),
+    Scope("eventType", (*NVTX_RANGES.values, *NVTX_POINTS.values)),
 )
-NVTX_POINTS = RecordTable(
-    NvtxPoints,
-    _NVTX_NAMES,
-    (_required("start_ns", "start"), *_NVTX_PLACE, _required("event_type", "eventType"), *_NVTX_DETAILS),
-    Scope("eventType", (NvtxEvent.MARK, NvtxEvent.CATEGORY, NvtxEvent.DOMAIN_CREATE)),
-)
-DOMAIN_NAMES = Scope("eventType", (NvtxEvent.DOMAIN_CREATE,))
-"""The NVTX records that name a domain."""
 
 MEMORY_EVENTS = RecordTable(
     MemoryEvents,
@@ -321,7 +314,7 @@ _RECORDS = (
     CUDA_OVERHEADS,
     OS_CALLS,
     SCHEDULING_EVENTS,
-    NVTX_RANGES,
+    NVTX_EVENTS,
     MEMORY_EVENTS,
     GPU_PAGE_FAULTS,
     HOST_PAGE_FAULTS,

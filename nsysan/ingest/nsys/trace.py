@@ -90,7 +90,7 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
 
 def _from_session_start(records: Records, session: Session) -> Records:
     shift_ns = session.stated_shift_ns
-    return records.moved_back(session.likely_shift_ns(records.median_start_ns()) if shift_ns is None else shift_ns)
+    return records.moved_back(session.likely_shift_ns(records.mostly_start_after) if shift_ns is None else shift_ns)
 
 
 def _unreadable_work(unreadable_records: Mapping[str, int]) -> dict[str, int]:

@@ -19,7 +19,7 @@ _LATEST = -(ABSENT + 1)
 
 def median_start_ns(connection: sqlite3.Connection, export: OpenExport) -> int | None:
     """The middle of all times at which a record starts (the later of two), None where there are no records."""
-    timed = [table for kind in (*_KINDS, tables.NVTX_RANGES) if (table := export.table(kind.names)) is not None]
+    timed = [table for kind in (*_KINDS, tables.NVTX_EVENTS) if (table := export.table(kind.names)) is not None]
     starts = " UNION ALL ".join(
         f"SELECT start FROM \"{table.name}\" WHERE typeof(start) = 'integer'"  # noqa: S608 -- declared names
         for table in timed
@@ -30,6 +30,18 @@ def median_start_ns(connection: sqlite3.Connection, export: OpenExport) -> int |
     middle = f"SELECT count(*) / 2 FROM ({starts})"  # noqa: S608 -- declared names
     row = connection.execute(f"SELECT start FROM ({starts}) ORDER BY start LIMIT 1 OFFSET ({middle})").fetchone()  # noqa: S608 -- declared names
     return None if row is None else int(row[0])
+
+
+def early_start_ns(connection: sqlite3.Connection, export: OpenExport) -> int | None:
+    """The time at which one of the first records starts: tells about when all are, without looking at them."""
+    timed = (export.table(kind.names) for kind in (*_KINDS, tables.NVTX_EVENTS))
+    for table in timed:
+        if table is not None and "start" in table.columns:
+            query = f"SELECT start FROM \"{table.name}\" WHERE typeof(start) = 'integer' LIMIT 1"  # noqa: S608 -- declared names
+            row = connection.execute(query).fetchone()
+            if row is not None:
+                return int(row[0])
+    return None
 
 
 def count_gpu_work(

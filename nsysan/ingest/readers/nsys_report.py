@@ -36,9 +36,9 @@ def _read(candidate: Candidate, options: ReadOptions) -> Trace:
 
 
 def _survey(candidate: Candidate, options: ReadOptions) -> Contents:
-    # a kept export holds only the tables that nsysan reads; here every table is asked for
+    # a kept export holds only the tables that nsysan reads; here every table is asked for, and to count costs little
     with exported(candidate, _able(_find_nsys(options), candidate), options, every_table=True) as connection:
-        return survey_export(connection, candidate, _ID)
+        return survey_export(connection, candidate, _ID, is_full=True)
 
 
 def _export_of(candidate: Candidate, options: ReadOptions) -> AbstractContextManager[sqlite3.Connection]:
@@ -48,6 +48,7 @@ def _export_of(candidate: Candidate, options: ReadOptions) -> AbstractContextMan
     kept = KeptExport(options.keep_exports_in, candidate.path)
     if _is_current(kept.origin(), candidate.path, nsys) and kept.is_sound():
         return kept_from_before(candidate, kept, options)
+    kept.check_place()
     return exported_and_kept(candidate, _able(nsys, candidate), options, kept)
 
 

@@ -28,7 +28,7 @@ def _read(candidate: Candidate, options: ReadOptions) -> Trace:
 def _survey(candidate: Candidate, options: ReadOptions) -> Contents:
     options.progress.begin(f"counting {candidate.shown_name}")
     with open_database(candidate.path, candidate.shown_name) as connection:
-        return survey_export(connection, candidate, _ID)
+        return survey_export(connection, candidate, _ID, is_full=options.counts_all)
 
 
 READER = Reader(_ID, _recognise, _read, survey=_survey)
