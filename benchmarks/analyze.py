@@ -23,7 +23,9 @@ import nsysan
 
 KERNELS_PER_RECORDING = 13_056
 """Of eight ranks and sixteen steps."""
-NARROW = "gpu_time,idle_gaps,kernel_summary"
+NARROW = "partition,gaps,kernels"
+PROJECTED = f"{NARROW},launches,ranges,timeline"
+"""With each launch call joined to its kernel, NVTX ranges projected onto GPU time, and the timeline."""
 READ_WITH_PANDAS = """
 import sqlite3, sys, pandas
 pandas.read_sql("SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL", sqlite3.connect(sys.argv[1]))
@@ -86,6 +88,7 @@ def contenders(report: Path, nsys: str | None) -> dict[str, Commands]:
     analyze = [sys.executable, "-m", "nsysan", "analyze", "--quiet", str(report), "--json", run_json]
     found: dict[str, Commands] = {
         f"nsysan --only {NARROW}": [[*analyze, "--only", NARROW]],
+        f"nsysan --only {PROJECTED}, with the page": [[*analyze, "-o", page, "--only", PROJECTED]],
         "nsysan, everything, with the page": [[*analyze, "-o", page]],
         "pandas.read_sql, the kernel table": [[sys.executable, "-c", READ_WITH_PANDAS, str(report)]],
         "cat, the whole file": [["cat", str(report)]],

@@ -1,15 +1,16 @@
-"""Count, total, median and p95 of durations by key: one sort of keys, then places inside each group."""
+"""Count, total, median and p95 of durations by key: GPU by GPU sorted by key, then places inside each group."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from nsysan.attribution.activities import Activities
-from nsysan.model.distinct import coded
-from nsysan.model.tables import IdArray, Int64Array, Table
+from nsysan.model.distinct import coded, distinct, summed
+from nsysan.model.tables import IdArray, Int64Array, Table, as_few_bytes, concatenated
 from nsysan.timeline.ordering import grouped_rows
 
 P95_PERCENT = 95
@@ -25,10 +26,6 @@ class Durations(Table):
     inside_ns: Int64Array
     row: Int64Array
     """Where the activity stands in the list it came from."""
-
-    def keyed_by(self, key: IdArray) -> Durations:
-        """The same activities, grouped by something else."""
-        return Durations(key, self.gpu_row, self.whole_ns, self.inside_ns, self.row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,38 +50,62 @@ def windowed_durations(activities: Activities, keys: IdArray, gpu_row: int, wind
     start_ns, end_ns = start_ns[rows], end_ns[rows]
     return Durations(
         key=keys[rows],
-        gpu_row=np.full(len(rows), gpu_row, np.int32),
+        gpu_row=np.broadcast_to(np.int32(gpu_row), len(rows)),
         whole_ns=end_ns - start_ns,
         inside_ns=end_ns.clip(first_ns, last_ns) - start_ns.clip(first_ns, last_ns),
         row=rows,
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class GpuDurations:
+    """The durations of one GPU by key, in few bytes: ``whole_ns[bounds[i]:bounds[i + 1]]`` are those of ``keys[i]``."""
+
+    gpu_row: int
+    keys: Int64Array
+    bounds: Int64Array
+    totals_ns: Int64Array
+    whole_ns: IdArray
+
+    @classmethod
+    def of(cls, durations: Durations, gpu_row: int) -> GpuDurations:
+        """The durations, all of which are of that GPU."""
+        keys, places = coded(durations.key)
+        bounds = np.concatenate([[0], np.cumsum(np.bincount(places, minlength=len(keys)))])
+        rows = grouped_rows(places, len(keys))
+        totals_ns = summed(durations.inside_ns, places, len(keys))
+        return cls(gpu_row, keys, bounds, totals_ns, as_few_bytes(durations.whole_ns)[rows])
+
+
 def group_durations(durations: Durations) -> Iterator[DurationGroup]:
     """One group per key, in order of key."""
-    if not len(durations):
-        return
-    keys, places = coded(durations.key)
-    counts = np.bincount(places)
-    heads = np.cumsum(counts) - counts
-    rows = grouped_rows(places, len(keys))
-    whole_ns = durations.whole_ns[rows]
-    totals_ns = np.add.reduceat(durations.inside_ns[rows], heads)
-    gpu_counts = _gpu_counts(places, durations.gpu_row)
-    columns = (column.tolist() for column in (keys, heads, counts, totals_ns, gpu_counts))
-    for key, head, count, total_ns, gpu_count in zip(*columns, strict=True):
-        yield DurationGroup(key, count, gpu_count, total_ns, *_median_and_p95(whole_ns[head : head + count]))
+    by_gpu = (durations.take(durations.gpu_row == gpu_row) for gpu_row in distinct(durations.gpu_row).tolist())
+    yield from group_over_gpus([GpuDurations.of(of_gpu, int(of_gpu.gpu_row[0])) for of_gpu in by_gpu])
 
 
-def _gpu_counts(places: Int64Array, gpu_rows: IdArray) -> Int64Array:
-    """On how many GPUs each place occurs."""
-    occurs = np.zeros((int(places.max()) + 1, int(gpu_rows.max()) + 1), np.bool_)
-    occurs[places, gpu_rows] = True
-    counts: Int64Array = occurs.sum(axis=1)
-    return counts
+def group_over_gpus(gpus: Sequence[GpuDurations], group_of: Mapping[int, int] | None = None) -> Iterator[DurationGroup]:
+    """One group per key of all GPUs, or per group that ``group_of`` puts keys into, in order of key or group."""
+    parts: defaultdict[int, list[_Part]] = defaultdict(list)
+    for gpu in gpus:
+        for place, (key, total_ns) in enumerate(zip(gpu.keys.tolist(), gpu.totals_ns.tolist(), strict=True)):
+            whole_ns = gpu.whole_ns[gpu.bounds[place] : gpu.bounds[place + 1]]
+            parts[key if group_of is None else group_of[key]].append(_Part(gpu.gpu_row, total_ns, whole_ns))
+    for group, of_group in sorted(parts.items()):
+        whole_ns = concatenated([part.whole_ns for part in of_group])
+        gpu_count, total_ns = len({part.gpu_row for part in of_group}), sum(part.total_ns for part in of_group)
+        yield DurationGroup(group, len(whole_ns), gpu_count, total_ns, *_median_and_p95(whole_ns))
 
 
-def _median_and_p95(whole_ns: Int64Array) -> tuple[float, int]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """The durations of one key on one GPU, and their sum inside the window."""
+
+    gpu_row: int
+    total_ns: int
+    whole_ns: IdArray
+
+
+def _median_and_p95(whole_ns: IdArray) -> tuple[float, int]:
     """The mean of the two middle values, and the nearest rank of 95 %."""
     count = len(whole_ns)
     below, above, p95 = (count - 1) // 2, count // 2, -(-P95_PERCENT * count // 100) - 1

@@ -77,7 +77,7 @@ def compute_idle_gaps(job: Job, _results: ResultSet) -> IdleGaps | Skipped:
     return IdleGaps(tuple(explained), tuple(sizes))
 
 
-ANALYSIS = Analysis(IdleGaps, compute_idle_gaps, of_host=False)
+ANALYSIS = Analysis(IdleGaps, compute_idle_gaps, of_host=False, also="gaps")
 
 
 def _largest_gaps(job: Job, gpu: Gpu) -> Iterator[tuple[Gap, int]]:

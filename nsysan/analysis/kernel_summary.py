@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from nsysan.analysis.duration_groups import DurationGroup, Durations, group_durations, windowed_durations
+from nsysan.analysis.duration_groups import DurationGroup, GpuDurations, group_over_gpus, windowed_durations
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.activities import SOURCES
@@ -102,25 +103,25 @@ def compute_kernel_summary(job: Job, _results: ResultSet) -> KernelSummary | Ski
     missing = missing_records(job).get("kernels")
     if missing is not None and not missing.usable_count:
         return Skipped(KernelSummary.id, missing.described("kernel"), None)
-    durations, names = _kernel_durations(job)
-    work_ns = int(durations.inside_ns.sum())
-    groups = sorted(group_durations(durations), key=lambda group: (-group.total_ns, names[group.key]))
+    gpus, names = _kernel_durations(job)
+    work_ns = sum(int(gpu.totals_ns.sum()) for gpu in gpus)
+    groups = sorted(group_over_gpus(gpus), key=lambda group: (-group.total_ns, names[group.key]))
     rows, rest = groups[:ROW_LIMIT], groups[ROW_LIMIT:]
     omitted = OmittedKernels(len(rest), sum(group.count for group in rest), sum(group.total_ns for group in rest))
     return KernelSummary(
         kernels=tuple(_row(group, names[group.key], work_ns) for group in rows),
         kernels_omitted=omitted,
-        kernel_classes=_class_rows(durations, names, work_ns),
+        kernel_classes=_class_rows(gpus, names, work_ns),
     )
 
 
-ANALYSIS = Analysis(KernelSummary, compute_kernel_summary, of_host=False)
+ANALYSIS = Analysis(KernelSummary, compute_kernel_summary, of_host=False, also="kernels")
 
 
-def _kernel_durations(job: Job) -> tuple[Durations, list[str]]:
-    """Every kernel of the windows, keyed by an index into the names that is handed back with them."""
+def _kernel_durations(job: Job) -> tuple[list[GpuDurations], list[str]]:
+    """The kernels in the window of each GPU, keyed by an index into the names that is handed back with them."""
     index_of: dict[str, int] = {}
-    pieces = []
+    gpus = []
     for gpu_row, gpu in enumerate(job.gpus):
         is_kernel = gpu.activities.source == SOURCES.index("kernels")
         kernels = gpu.activities if is_kernel.all() else gpu.activities.take(is_kernel)
@@ -131,8 +132,8 @@ def _kernel_durations(job: Job) -> tuple[Durations, list[str]]:
                 ids, id_of = coded(trace.kernels.name_id[kernels.row[of_report]])
                 indices = [index_of.setdefault(trace.text(string_id), len(index_of)) for string_id in ids.tolist()]
                 keys[of_report] = np.array(indices, dtype=np.int32)[id_of]
-        pieces.append(windowed_durations(kernels, keys, gpu_row, gpu.window_ns))
-    return Durations.concatenate(pieces), list(index_of)
+        gpus.append(GpuDurations.of(windowed_durations(kernels, keys, gpu_row, gpu.window_ns), gpu_row))
+    return gpus, list(index_of)
 
 
 def _row(group: DurationGroup, name: str, work_ns: int) -> KernelRow:
@@ -151,16 +152,16 @@ def _row(group: DurationGroup, name: str, work_ns: int) -> KernelRow:
     )
 
 
-def _class_rows(durations: Durations, names: list[str], work_ns: int) -> tuple[KernelClassRow, ...]:
+def _class_rows(gpus: Sequence[GpuDurations], names: list[str], work_ns: int) -> tuple[KernelClassRow, ...]:
     classes = list(KernelClass)
-    class_of_name = np.array([classes.index(classify(name).kernel_class) for name in names], dtype=np.int32)
-    class_of = class_of_name[durations.key]
-    name_counts = np.bincount(class_of_name[distinct(durations.key)], minlength=len(classes))
-    groups = group_durations(durations.keyed_by(class_of))
+    class_of_name = {key: classes.index(classify(name).kernel_class) for key, name in enumerate(names)}
+    used = {key for gpu in gpus for key in gpu.keys.tolist()}
+    name_counts = Counter(class_of_name[key] for key in used)
+    groups = group_over_gpus(gpus, class_of_name)
     rows = (
         KernelClassRow(
             kernel_class=classes[group.key],
-            name_count=int(name_counts[group.key]),
+            name_count=name_counts[group.key],
             count=group.count,
             total_ns=group.total_ns,
             median_ns=group.median_ns,

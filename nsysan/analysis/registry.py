@@ -26,6 +26,8 @@ class Analysis:
     needs: tuple[type[Result], ...] = ()
     of_host: bool = True
     details: frozenset[Detail] = frozenset()
+    also: str | None = None
+    """What one may call it instead of by its id."""
 
     @property
     def id(self) -> str:

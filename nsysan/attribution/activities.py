@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from nsysan.attribution.kernel_class import classify
 from nsysan.model.copies import CopyKind
@@ -14,7 +13,6 @@ from nsysan.model.distinct import coded, distinct
 from nsysan.model.partition import Activity
 from nsysan.model.tables import (
     ABSENT,
-    AnyNumber,
     BoolArray,
     Copies,
     GpuActivities,
@@ -22,7 +20,7 @@ from nsysan.model.tables import (
     Int64Array,
     Kernels,
     Table,
-    narrowed,
+    as_few_bytes,
 )
 from nsysan.model.trace import GPU_TABLES, IMPOSSIBLE_NS, Trace
 from nsysan.timeline.occupancy import KindArray
@@ -69,20 +67,32 @@ class DeviceActivities:
 
 def collect_activities(trace: Trace, report: int) -> list[DeviceActivities]:
     """The work of every (process, device) of the trace that has GPU records, in order of process and device."""
-    tables = {SOURCES.index(name): table for name, table in trace.gpu_tables().items()}
-    if not any(len(table) for table in tables.values()):
-        return []
-    everything = Activities(
-        start_ns=_stack(table.start_ns for table in tables.values()),
-        end_ns=_stack(table.end_ns for table in tables.values()),
-        kind=_stack(_kinds(trace, table) for table in tables.values()),
-        report=np.full(sum(map(len, tables.values())), report, np.int32),
-        source=_stack(np.full(len(table), source, np.int8) for source, table in tables.items()),
-        row=_stack(narrowed("row", np.arange(len(table))) for table in tables.values()),
-    )
-    global_pids = _stack(table.global_pid for table in tables.values())
-    device_ids = _stack(table.device_id for table in tables.values())
-    return list(_split_by_owner(everything, global_pids, device_ids))
+    tables = [
+        _Records(table, _kinds(trace, table), SOURCES.index(name))
+        for name, table in trace.gpu_tables().items()
+        if len(table)
+    ]
+    return list(_split_by_owner(tables, report))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Records:
+    """The records of one of ``SOURCES`` with the ``Activity`` of each."""
+
+    table: GpuActivities
+    kinds: KindArray
+    source: int
+
+    def take(self, rows: Int64Array, report: int) -> Activities:
+        """Those at the rows, in their order."""
+        return Activities(
+            start_ns=self.table.start_ns[rows],
+            end_ns=self.table.end_ns[rows],
+            kind=self.kinds[rows],
+            report=np.broadcast_to(np.int32(report), len(rows)),
+            source=np.broadcast_to(np.int8(self.source), len(rows)),
+            row=as_few_bytes(rows),
+        )
 
 
 def in_order(activities: Activities) -> Activities:
@@ -92,19 +102,24 @@ def in_order(activities: Activities) -> Activities:
     return activities if is_ascending(order) else activities.take(order)
 
 
-def _split_by_owner(
-    everything: Activities, global_pids: Int64Array, device_ids: Int64Array
-) -> Iterator[DeviceActivities]:
-    fault_of = faults_of(everything.start_ns, everything.end_ns)
-    for global_pid in distinct(global_pids).tolist():
-        of_process = np.flatnonzero(global_pids == global_pid)
-        for device_id in distinct(device_ids[of_process]).tolist():
-            rows = of_process[device_ids[of_process] == device_id]
-            yield _device_activities(global_pid, device_id, everything.take(rows), fault_of[rows])
+def _split_by_owner(tables: Sequence[_Records], report: int) -> Iterator[DeviceActivities]:
+    for global_pid in _values(records.table.global_pid for records in tables):
+        of_process = [np.flatnonzero(records.table.global_pid == global_pid) for records in tables]
+        devices = [records.table.device_id[rows] for records, rows in zip(tables, of_process, strict=True)]
+        for device_id in _values(devices):
+            pieces = [
+                records.take(rows[of_row == device_id], report)
+                for records, rows, of_row in zip(tables, of_process, devices, strict=True)
+            ]
+            yield _device_activities(global_pid, device_id, Activities.concatenate(pieces))
 
 
-def _device_activities(global_pid: int, device_id: int, records: Activities, faults: IdArray) -> DeviceActivities:
-    kinds = len(FAULTS) + 1
+def _values(columns: Iterable[IdArray]) -> list[int]:
+    return sorted({value for column in columns for value in distinct(column).tolist()})
+
+
+def _device_activities(global_pid: int, device_id: int, records: Activities) -> DeviceActivities:
+    faults, kinds = faults_of(records.start_ns, records.end_ns), len(FAULTS) + 1
     counts = np.bincount(records.source.astype(np.int64) * kinds + faults, minlength=len(SOURCES) * kinds)
     return DeviceActivities(
         global_pid,
@@ -156,7 +171,3 @@ def between_devices(copies: Copies) -> BoolArray:
         (copies.copy_kind == CopyKind.DEVICE_TO_DEVICE) & other_device
     )
     return between
-
-
-def _stack(columns: Iterator[npt.NDArray[AnyNumber]]) -> npt.NDArray[AnyNumber]:
-    return np.concatenate(list(columns))

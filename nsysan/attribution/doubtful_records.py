@@ -11,6 +11,7 @@ from nsysan.model.tables import GpuActivities, Int64Array
 from nsysan.model.text import display_text
 from nsysan.model.trace import Trace
 from nsysan.model.units import counted, format_count
+from nsysan.timeline.ordering import order_of
 
 REPEATED_FROM_FRAC = 0.01
 """From this share on repeated rows are no accident of the recording, and counts and totals are off by them."""
@@ -35,8 +36,9 @@ def repeated_count(table: GpuActivities) -> int:
     """How many rows equal an earlier one in all columns."""
     if not len(table):
         return 0
-    order = np.argsort(table.start_ns, kind="stable")
-    follows = np.diff(table.start_ns[order]) == 0
+    order = order_of(table.start_ns)
+    ordered_ns = table.start_ns[order]
+    follows = ordered_ns[1:] == ordered_ns[:-1]
     # few records begin in the same nanosecond, and only those are compared
     together = order[np.append(follows, False) | np.append(False, follows)]
     columns: list[Int64Array] = [column[together] for column in table.columns().values()]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nsysan.cli.outputs import STDOUT, write_all
+from nsysan.cli.outputs import STDOUT, check_places, write_all
 from nsysan.cli.paths import path_argument
 from nsysan.cli.progress_line import watching
 from nsysan.cli.times import session_time
@@ -59,7 +59,7 @@ class _Outputs:
 @click.option("--marker", metavar="NVTX", help="Each step has a range of this text, or that matches this expression.")
 @click.option("--ranks", metavar="FILE=RANK,...", help="The rank of each report, or of PID=RANK each process.")
 @click.option("--world-size", metavar="N", type=click.IntRange(min=1), help="How many ranks the whole job has.")
-@click.option("--only", metavar="ANALYSIS,...", help="Only these analyses.")
+@click.option("--only", metavar="ANALYSIS,...", help="Only these analyses, such as partition,gaps,kernels.")
 @click.option("--nsys", metavar="PATH", help="The nsys for .nsys-rep files [default: NSYSAN_NSYS, then the newest].")
 @click.option(
     "--keep-export", is_flag=True, help="Keep the export of a .nsys-rep as REPORT.nsysan.sqlite in this folder."
@@ -112,6 +112,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     page = output or (None if run_json else Path(f"{report_stem(reports[0])}.nsysan.html"))
     outputs = _Outputs(page, run_json, force, quiet)
     files = expand_inputs(reports)
+    check_places((page, run_json), force=force, inputs=files)
     with watching(quiet=quiet) as progress:
         run = analyze(files, options, progress)
     _deliver(run, outputs, files)

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from nsysan.ingest.columns import Column
-from nsysan.model.tables import IdArray, Int64Array, narrowed
+from nsysan.model.tables import IdArray, Int64Array, concatenated, narrowed
 
 
 def joined(columns: Sequence[Column], blocks: Iterable[Sequence[Int64Array]]) -> dict[str, IdArray]:
@@ -21,19 +19,4 @@ def joined(columns: Sequence[Column], blocks: Iterable[Sequence[Int64Array]]) ->
         for column, of_column, values in zip(columns, pieces, block, strict=True):
             of_column.append(narrowed(column.name, values))
     # what is joined is let go of, so that one column at a time is there twice
-    return {column.name: _concatenated(pieces.pop(0)) for column in columns}
-
-
-def _concatenated(pieces: list[IdArray]) -> IdArray:
-    if not pieces:
-        return np.empty(0, np.int64)
-    if len(pieces) == 1:
-        return pieces[0]
-    firsts = [piece[0] for piece in pieces if len(piece)]
-    if all(_is_one_value(piece) for piece in pieces) and len(set(firsts)) == 1:
-        return np.broadcast_to(firsts[0], sum(map(len, pieces)))
-    return np.concatenate(pieces)
-
-
-def _is_one_value(values: IdArray) -> bool:
-    return values.strides == (0,) or not len(values)
+    return {column.name: concatenated(pieces.pop(0)) for column in columns}

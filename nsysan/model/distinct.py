@@ -5,6 +5,7 @@ Most columns of traces are ids without many holes, for which a table of all numb
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ NOWHERE = -1
 _HOLES = 4
 """A table over all numbers from the smallest to the largest value may have so many places a row."""
 _SMALL_TABLE = 1 << 16
+_BLOCK_ROWS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +42,8 @@ class Distinct:
         if last - first >= _HOLES * len(column) + _SMALL_TABLE:
             return cls(_sorted_distinct(column), None)
         is_there = np.zeros(last - first + 1, np.bool_)
-        is_there[np.subtract(column, first, dtype=np.int64)] = True
+        for rows in _blocks(len(column)):
+            is_there[np.subtract(column[rows], first, dtype=np.int64)] = True
         places = np.flatnonzero(is_there)
         table = np.zeros(len(is_there), np.int32)
         table[places] = np.arange(len(places), dtype=np.int32)
@@ -53,6 +56,12 @@ class Distinct:
         """The place of each row's value among the values, ``NOWHERE`` where it is none of them."""
         if not len(self.values):
             return np.full(len(column), NOWHERE)
+        places = np.empty(len(column), np.int64 if self._table is None else self._table.dtype)
+        for rows in _blocks(len(column)):
+            places[rows] = self._places(column[rows])
+        return places
+
+    def _places(self, column: IdArray) -> IdArray:
         places: IdArray
         if self._table is None:
             places = np.searchsorted(self.values, column)
@@ -61,6 +70,11 @@ class Distinct:
             places = self._table.take(offsets, mode="clip")
         known = self.values.take(places, mode="clip") == column
         return places if known.all() else np.where(known, places, NOWHERE)
+
+
+def _blocks(row_count: int) -> Iterator[slice]:
+    """All rows in blocks that stay in the processor's caches."""
+    yield from (slice(begin, begin + _BLOCK_ROWS) for begin in range(0, row_count, _BLOCK_ROWS))
 
 
 def distinct(column: IdArray) -> Int64Array:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from nsysan import __version__
 from nsysan.analysis.registry import Analysis, analyses
+from nsysan.attribution.collectives.clock_fit import FittedClocks
 from nsysan.attribution.collectives.job_collectives import JobCollectives
 from nsysan.attribution.collectives.ranks import RankChoice, rank_notes
 from nsysan.attribution.job import Job, build_job
@@ -78,7 +79,7 @@ def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress =
         created_utc=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
         options=options.recorded(),
         provenance=_provenance(traces, keep_identity=options.keep_identity),
-        reports=_report_infos(traces, job.collectives),
+        reports=_report_infos(traces, job.collectives, _clocks(job, wanted)),
         notes=(
             *copy_notes,
             *repeat_notes,
@@ -96,11 +97,11 @@ def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress =
 def _wanted(only: Sequence[str]) -> tuple[Analysis, ...]:
     """The analyses asked for and those they need, in order; all of them where none is named."""
     known = {analysis.id: analysis for analysis in analyses()}
-    if unknown := [name for name in only if name not in known]:
-        raise UsageError(
-            f"There is no analysis {display_text(unknown[0])!r}.", f"Analyses: {', '.join(sorted(known))}."
-        )
-    wanted = set(only or known)
+    id_of = {name: analysis.id for analysis in known.values() for name in (analysis.id, analysis.also) if name}
+    if unknown := [name for name in only if name not in id_of]:
+        listed = (f"{name} ({known[name].also})" if known[name].also else name for name in sorted(known))
+        raise UsageError(f"There is no analysis {display_text(unknown[0])!r}.", f"Analyses: {', '.join(listed)}.")
+    wanted = {id_of[name] for name in only} or set(known)
     for name in reversed(known):
         # an analysis stands after those it needs, so that backwards every need is met by one already wanted
         wanted |= {need.id for need in known[name].needs} if name in wanted else set()
@@ -154,8 +155,14 @@ def _provenance(traces: Sequence[Trace], *, keep_identity: bool) -> Provenance:
     return Provenance(tool=f"nsysan {__version__}", identity=identity)
 
 
-def _report_infos(traces: Sequence[Trace], collectives: JobCollectives) -> tuple[ReportInfo, ...]:
-    clocks = zip(traces, collectives.clocks, collectives.fitted_clocks.residual_ns, strict=True)
+def _clocks(job: Job, wanted: Sequence[Analysis]) -> FittedClocks:
+    """The common clock; one report has it anyway, and how well its ranks' ends agree is told where that is of use."""
+    pairs_ends = len(job.traces) > 1 or any(analysis.of_host for analysis in wanted)
+    return job.collectives.fitted_clocks if pairs_ends else job.collectives.session_clocks
+
+
+def _report_infos(traces: Sequence[Trace], collectives: JobCollectives, clocks: FittedClocks) -> tuple[ReportInfo, ...]:
+    found = zip(traces, clocks.offset_ns, clocks.residual_ns, strict=True)
     return tuple(
         ReportInfo(
             name=display_text(trace.name),
@@ -171,9 +178,9 @@ def _report_infos(traces: Sequence[Trace], collectives: JobCollectives) -> tuple
             rank=collectives.rank_of_report(report),
             rank_source=collectives.rank_source,
             world_size=collectives.ranks.world_size,
-            clock_offset_ns=clock.offset_ns,
+            clock_offset_ns=offset_ns,
             clock_residual_ns=residual_ns,
             unreadable_records=dict(trace.unreadable_records),
         )
-        for report, (trace, clock, residual_ns) in enumerate(clocks)
+        for report, (trace, offset_ns, residual_ns) in enumerate(found)
     )

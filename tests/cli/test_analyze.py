@@ -294,6 +294,18 @@ def test_only_runs_what_was_asked_for() -> None:
     )
 
 
+def test_short_names_mean_the_same_analyses() -> None:
+    _report()
+
+    short = _run_json("step.sqlite", "--only", "partition,gaps,kernels")
+    by_id = _run_json("step.sqlite", "--only", "gpu_time,idle_gaps,kernel_summary")
+
+    assert "gpus" in short
+    assert {key: short[key] for key in short if key not in {"options", "created_utc"}} == {
+        key: by_id[key] for key in by_id if key not in {"options", "created_utc"}
+    }
+
+
 def test_fail_on_does_not_judge_a_part_of_the_analyses(capsys: pytest.CaptureFixture[str]) -> None:
     _report()
 

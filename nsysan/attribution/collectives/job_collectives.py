@@ -67,14 +67,22 @@ class JobCollectives:
         """Their table."""
         return self.found.operations
 
+    @property
+    def session_clocks(self) -> FittedClocks:
+        """The reports' own clocks, no ends being compared."""
+        return session_clocks(self._session_clocks)
+
     @cached_property
     def fitted_clocks(self) -> FittedClocks:
         """What puts every report's times on one axis, as far as common collectives tell."""
-        first = session_clocks(self._session_clocks)
+        first = self.session_clocks
         if len(self.members) <= 1 or not len(self.operations):
             return first
-        # once more on the first answer's clock, on which the shift of short and irregular series is plain
         coarse = fit_clocks(self._session_clocks, self.members, self.operations, self._series_on(first))
+        if len(self._hosts) == 1:
+            # it is on its own clock already
+            return coarse
+        # once more on the first answer's clock, on which the shift of short and irregular series is plain
         return fit_clocks(self._session_clocks, self.members, self.operations, self._series_on(coarse))
 
     @cached_property

@@ -14,7 +14,7 @@ import numpy as np
 from nsysan.ingest.columns import FIRST_INLINE_ID
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import STRINGS
-from nsysan.model.distinct import coded
+from nsysan.model.distinct import Distinct
 from nsysan.model.tables import AnyTable, IdArray, Int64Array, narrowed
 
 _NAMING = ("name_id", "json_id")
@@ -45,9 +45,9 @@ class Names:
         return replace(table, **{name: self._renamed_ids(column) for name, column in naming.items()})
 
     def _renamed_ids(self, ids: IdArray) -> IdArray:
-        used_ids, use_of = coded(ids)
-        new_ids = np.array([self._new_ids.get(old_id, old_id) for old_id in used_ids.tolist()], np.int64)
-        return ids if (new_ids == used_ids).all() else narrowed("name_id", new_ids)[use_of]
+        used = Distinct.of(ids)
+        new_ids = np.array([self._new_ids.get(old_id, old_id) for old_id in used.values.tolist()], np.int64)
+        return ids if (new_ids == used.values).all() else narrowed("name_id", new_ids)[used.places(ids)]
 
 
 def _one_id_per_text(stored: dict[int, str], inline: dict[int, str], first_free: int) -> dict[int, int]:
