@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.activities import Activities
+from nsysan.model.columns import as_few_bytes, concatenated
 from nsysan.model.distinct import coded, distinct, summed
-from nsysan.model.tables import IdArray, Int64Array, Table, as_few_bytes, concatenated
+from nsysan.model.tables import IdArray, Int64Array, Table
 from nsysan.timeline.ordering import grouped_rows
 
 P95_PERCENT = 95

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from nsysan.ingest.columns import Column
-from nsysan.model.tables import IdArray, Int64Array, concatenated, narrowed
+from nsysan.model.columns import concatenated, narrowed
+from nsysan.model.tables import IdArray, Int64Array
 
 
 def joined(columns: Sequence[Column], blocks: Iterable[Sequence[Int64Array]]) -> dict[str, IdArray]:

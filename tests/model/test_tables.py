@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nsysan.model.tables import ABSENT, OsCalls, narrowed
+from nsysan.model.columns import narrowed
+from nsysan.model.tables import ABSENT, OsCalls
 
 CALLS = OsCalls(
     start_ns=np.array([10, 20, 30]),
