@@ -6,9 +6,14 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+
+# no test counts on how fast the machine is
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 REQUIRED_MARKERS = frozenset(filter(None, os.environ.get("NSYSAN_REQUIRE", "").split(",")))
 
