@@ -1,0 +1,1 @@
+"""Reading what is known of a run besides its traces."""

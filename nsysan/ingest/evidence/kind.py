@@ -1,0 +1,25 @@
+"""What a kind of evidence is: how a file of it is recognised, and how it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nsysan.model.evidence import EvidenceItem
+
+SAMPLE_BYTES = 1 << 20
+"""How much of a file's begin its kind is told by."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceKind:
+    """``recognise`` looks at the first bytes of a file; ``read`` is given its path and the name to label it with.
+
+    ``read`` raises InputError, or OSError where the file cannot be read. ``what`` says in words what it reads.
+    """
+
+    id: str
+    what: str
+    recognise: Callable[[bytes], bool]
+    read: Callable[[Path, str], tuple[EvidenceItem, ...]]

@@ -1,0 +1,1 @@
+"""The kinds of evidence: each module here that declares ``KIND`` is one."""

@@ -1,0 +1,49 @@
+"""A file of evidence becomes what it tells, by what it holds; one file may be of several kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from nsysan.ingest.evidence import kinds
+from nsysan.ingest.evidence.kind import SAMPLE_BYTES, EvidenceKind
+from nsysan.ingest.recognition import readable
+from nsysan.ingest.stillness import unchanged
+from nsysan.model.errors import InputError
+from nsysan.model.evidence import Evidence, EvidenceItem
+from nsysan.model.progress import UNWATCHED, Progress
+from nsysan.model.registry import discover
+from nsysan.model.text import visible_text
+
+
+def read_evidence(paths: Sequence[Path], progress: Progress = UNWATCHED) -> Evidence:
+    """What the files tell, in their order. Raises InputError where one cannot be read or is of no known kind."""
+    return Evidence(tuple(item for path in paths for item in _items_of(path, progress)))
+
+
+def evidence_kinds() -> tuple[EvidenceKind, ...]:
+    """Every kind, in order of module name."""
+    return discover(kinds, "KIND", EvidenceKind)
+
+
+def _items_of(path: Path, progress: Progress) -> list[EvidenceItem]:
+    shown = visible_text(str(path))
+    progress.begin(f"reading {shown}")
+    with unchanged(path), readable(path):
+        sample = _first_bytes(path, shown)
+        found = [kind for kind in evidence_kinds() if kind.recognise(sample)]
+        if not found:
+            known = ", ".join(kind.what for kind in evidence_kinds())
+            raise InputError(f"{shown} is no evidence that nsysan knows.", f"It reads {known}.")
+        return [item for kind in found for item in kind.read(path, path.name)]
+
+
+def _first_bytes(path: Path, shown: str) -> bytes:
+    path.stat()  # raises where there is nothing
+    if not path.is_file():
+        raise InputError(f"{shown} is no file, so it is no evidence.", "Name the files themselves, one by one.")
+    with path.open("rb") as file:
+        sample = file.read(SAMPLE_BYTES)
+    if not sample:
+        raise InputError(f"{shown} is empty: it tells nothing.", "Leave it out, or make it again.")
+    return sample

@@ -1,0 +1,135 @@
+"""NCCL's COLL lines (``NCCL_DEBUG_SUBSYS=COLL``): each call with its size, data type and communicator.
+
+``opCount`` is written as a hexadecimal number, the data type as its number in ``ncclDataType_t``, and the count is that
+of the call's own argument: one rank's part of an all-gather and reduce-scatter.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from nsysan.ingest.nccl_log.lines import LogLine
+from nsysan.model.kernels import Collective
+from nsysan.model.nccl_log import LoggedCall, LogOrigin, ThreadCalls
+
+MOST_CALLS = 1 << 24
+"""So many calls are kept, at 12 bytes each, and a sixteenth as many that differ."""
+_CALL = re.compile(
+    r"(?P<name>[A-Za-z]+): opCount (?P<op>[0-9a-f]{1,16}) sendbuff \S+ recvbuff \S+ "
+    r"count (?P<count>[0-9]{1,18}) datatype (?P<dtype>[0-9]{1,3}) op [0-9]+ root (?P<root>-?[0-9]{1,9}) "
+    r"comm (?P<comm>\S+) \[nranks=(?P<ranks>[0-9]{1,8})\]"
+)
+_KINDS = {
+    "AllReduce": Collective.ALL_REDUCE,
+    "AllGather": Collective.ALL_GATHER,
+    "ReduceScatter": Collective.REDUCE_SCATTER,
+    "AlltoAll": Collective.ALL_TO_ALL,
+    "AllToAll": Collective.ALL_TO_ALL,
+    "Broadcast": Collective.BROADCAST,
+    "Bcast": Collective.BROADCAST,
+    "Reduce": Collective.REDUCE,
+    "Gather": Collective.GATHER,
+    "Scatter": Collective.SCATTER,
+    "Send": Collective.SEND_RECV,
+    "Recv": Collective.SEND_RECV,
+}
+_ROOTED = frozenset({Collective.BROADCAST, Collective.REDUCE, Collective.GATHER, Collective.SCATTER})
+DATA_TYPES = {
+    0: ("int8", 1),
+    1: ("uint8", 1),
+    2: ("int32", 4),
+    3: ("uint32", 4),
+    4: ("int64", 8),
+    5: ("uint64", 8),
+    6: ("float16", 2),
+    7: ("float32", 4),
+    8: ("float64", 8),
+    9: ("bfloat16", 2),
+    10: ("float8_e4m3", 1),
+    11: ("float8_e5m2", 1),
+}
+"""``ncclDataType_t``: what each number is called, and how many bytes an element has."""
+_LARGEST_BYTES = 1 << 44
+"""No memory holds a message as large: such a size is damage."""
+
+_Thread = tuple[str, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class CallInProcess:
+    """A call with the address that its communicator has in the process which made it."""
+
+    call: LoggedCall
+    host: str
+    pid: int
+    address: str
+
+
+@dataclass(slots=True)
+class _Sequence:
+    call: array[int] = field(default_factory=lambda: array("I"))
+    op_count: array[int] = field(default_factory=lambda: array("q"))
+
+
+class CallsInLog:
+    """Takes the lines of calls and keeps each call once, with the order in which threads made them."""
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[str, ...], int] = {}
+        self._calls: list[CallInProcess] = []
+        self._threads: defaultdict[_Thread, _Sequence] = defaultdict(_Sequence)
+        self._kept_count = 0
+        self.omitted_count = 0
+
+    def take(self, line: LogLine) -> bool:
+        """Whether the line is a call; one whose process is not told is none."""
+        found = _CALL.match(line.message) if "opCount" in line.message else None
+        if found is None or line.origin is None or line.tid is None or found["name"] not in _KINDS:
+            return False
+        if self._kept_count >= MOST_CALLS or len(self._calls) >= MOST_CALLS >> 4:
+            self.omitted_count += 1
+            return True
+        sequence = self._threads[line.origin.host, line.origin.pid, line.tid]
+        sequence.call.append(self._place(found, line.origin))
+        sequence.op_count.append(min(int(found["op"], 16), (1 << 63) - 1))
+        self._kept_count += 1
+        return True
+
+    def told_apart(self) -> tuple[CallInProcess, ...]:
+        """The different calls."""
+        return tuple(self._calls)
+
+    def threads(self) -> tuple[ThreadCalls, ...]:
+        """Who made which, by the places in ``told_apart``."""
+        return tuple(
+            ThreadCalls(*thread, np.array(found.call, np.uint32), np.array(found.op_count, np.int64))
+            for thread, found in self._threads.items()
+        )
+
+    def _place(self, found: re.Match[str], origin: LogOrigin) -> int:
+        key = (*found.group("name", "count", "dtype", "root", "comm", "ranks"), origin.host, str(origin.pid))
+        place = self._places.setdefault(key, len(self._calls))
+        if place == len(self._calls):
+            self._calls.append(CallInProcess(_call(found), origin.host, origin.pid, found["comm"]))
+        return place
+
+
+def _call(found: re.Match[str]) -> LoggedCall:
+    kind, root = _KINDS[found["name"]], int(found["root"])
+    dtype, width = DATA_TYPES.get(int(found["dtype"]), (f"type {found['dtype']}", None))
+    size_bytes = None if width is None else int(found["count"]) * width
+    return LoggedCall(
+        kind=kind,
+        is_sent=found["name"] == "Send",
+        size_bytes=size_bytes if size_bytes is not None and size_bytes < _LARGEST_BYTES else None,
+        dtype=dtype,
+        root=root if kind in _ROOTED and root >= 0 else None,
+        peer=root if kind is Collective.SEND_RECV and root >= 0 else None,
+        communicator=None,
+        rank_count=int(found["ranks"]),
+    )

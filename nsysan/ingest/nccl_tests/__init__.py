@@ -1,0 +1,1 @@
+"""What nccl-tests prints and writes."""

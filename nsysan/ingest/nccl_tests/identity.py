@@ -1,0 +1,52 @@
+"""Which collective a test of nccl-tests runs, and the version of NCCL behind its number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from nsysan.model.kernels import Collective
+from nsysan.model.nccl_tests import NcclTestRow
+
+_NAME = re.compile(r"\b(?P<name>[a-z_]+)_perf\b")
+_KINDS = {
+    "all_reduce": Collective.ALL_REDUCE,
+    "all_gather": Collective.ALL_GATHER,
+    "reduce_scatter": Collective.REDUCE_SCATTER,
+    "alltoall": Collective.ALL_TO_ALL,
+    "broadcast": Collective.BROADCAST,
+    "reduce": Collective.REDUCE,
+    "gather": Collective.GATHER,
+    "scatter": Collective.SCATTER,
+    "sendrecv": Collective.SEND_RECV,
+}
+_TELLING_BYTES_PER_S = 10e9
+"""From here on the two decimals of the table tell a ratio to 0.1 %."""
+_RATIO_TOLERANCE = 0.005
+_FEWEST_RANKS = 3
+"""Of two ranks an all-reduce has the factor of a broadcast."""
+
+
+def kind_in(text: str) -> Collective | None:
+    """The collective of the test that the text names."""
+    found = _NAME.search(text)
+    return None if found is None else _KINDS.get(found["name"])
+
+
+def kind_by_ratio(rows: Sequence[NcclTestRow], rank_count: int | None) -> Collective | None:
+    """An all-reduce, where busbw over algbw is 2(n-1)/n, which no other collective has; else None."""
+    telling = [row for row in rows if row.algbw_bytes_per_s >= _TELLING_BYTES_PER_S]
+    if rank_count is None or rank_count < _FEWEST_RANKS or not telling:
+        return None
+    factor = 2 * (rank_count - 1) / rank_count
+    ratios = [row.busbw_bytes_per_s / row.algbw_bytes_per_s for row in telling]
+    agree = all(abs(ratio / factor - 1) <= _RATIO_TOLERANCE for ratio in ratios)
+    return Collective.ALL_REDUCE if agree else None
+
+
+def version_of(code: int) -> str | None:
+    """``NCCL_VERSION_CODE`` as it is written: 22703 is 2.27.3, and before 2.9 2708 was 2.7.8."""
+    if code <= 0:
+        return None
+    major_step, minor_step = (1000, 100) if code < 10_000 else (10_000, 100)  # noqa: PLR2004 -- NCCL's own border
+    return f"{code // major_step}.{code % major_step // minor_step}.{code % minor_step}"
