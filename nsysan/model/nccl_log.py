@@ -87,14 +87,14 @@ class LoggedCommunicator:
 class LoggedCall:
     """A call as its line tells it, all but which one it is.
 
-    ``size_bytes`` is of the call's own argument, None where the type is not known; ``peer`` is the other end of a
+    ``size_bytes`` is of the call's own argument, None like ``dtype`` where the type is not known; ``peer`` is the other end of a
     message, ``root`` that of a rooted collective. ``communicator`` is its name, None where the log does not tell.
     """
 
     kind: Collective
     is_sent: bool
     size_bytes: int | None
-    dtype: str
+    dtype: str | None
     root: int | None
     peer: int | None
     communicator: str | None

@@ -16,6 +16,7 @@ import numpy as np
 from nsysan.ingest.nccl_log.lines import LogLine
 from nsysan.model.kernels import Collective
 from nsysan.model.nccl_log import LoggedCall, LogOrigin, ThreadCalls
+from nsysan.model.nccl_types import NCCL_TYPES, nccl_type
 
 MOST_CALLS = 1 << 24
 """So many calls are kept, at 12 bytes each, and a sixteenth as many that differ."""
@@ -39,21 +40,6 @@ _KINDS = {
     "Recv": Collective.SEND_RECV,
 }
 _ROOTED = frozenset({Collective.BROADCAST, Collective.REDUCE, Collective.GATHER, Collective.SCATTER})
-DATA_TYPES = {
-    0: ("int8", 1),
-    1: ("uint8", 1),
-    2: ("int32", 4),
-    3: ("uint32", 4),
-    4: ("int64", 8),
-    5: ("uint64", 8),
-    6: ("float16", 2),
-    7: ("float32", 4),
-    8: ("float64", 8),
-    9: ("bfloat16", 2),
-    10: ("float8_e4m3", 1),
-    11: ("float8_e5m2", 1),
-}
-"""``ncclDataType_t``: what each number is called, and how many bytes an element has."""
 _LARGEST_BYTES = 1 << 44
 """No memory holds a message as large: such a size is damage."""
 
@@ -121,7 +107,8 @@ class CallsInLog:
 
 def _call(found: re.Match[str]) -> LoggedCall:
     kind, root = _KINDS[found["name"]], int(found["root"])
-    dtype, width = DATA_TYPES.get(int(found["dtype"]), (f"type {found['dtype']}", None))
+    number = nccl_type(found["dtype"])
+    dtype, width = (None, None) if number is None else NCCL_TYPES[number]
     size_bytes = None if width is None else int(found["count"]) * width
     return LoggedCall(
         kind=kind,

@@ -11,7 +11,7 @@ from nsysan.ingest.nccl_log.lines import LogLine
 from nsysan.model.nccl_log import LoggedCommunicator, LoggedMember, LogOrigin
 
 _INIT = re.compile(
-    r"(?:.{0,80} )?comm (?P<address>\S+) rank (?P<rank>\d{1,8}) n[rR]anks (?P<size>\d{1,8}) cudaDev (?P<device>\d{1,4})\b"
+    r"(?:.{0,80} )?comm (?P<address>\S+) rank (?P<rank>\d{1,8}) n[rR]anks (?P<size>\d{1,8}) cudaDev \d{1,4}\b"
     r"(?P<rest>.*?)-? ?Init (?P<state>START|COMPLETE)"
 )
 _ID = re.compile(r"commId (0x[0-9a-f]{1,16})")

@@ -1,7 +1,7 @@
 """NCCL's lines out of a log: who wrote each and what it says, whatever a launcher or a terminal put around it.
 
 ``host:pid:tid [device] NCCL INFO message`` stands after prefixes of launchers and time stamps, coloured or not, and
-where ranks write at once, several in one line. Lines with a bus bandwidth are handed on whole: a program may write them.
+where ranks write at once, several in one line. Lines with a bus bandwidth are handed on too: programs write them.
 """
 
 from __future__ import annotations

@@ -64,4 +64,5 @@ def _count(message: str, what: str) -> int | None:
 def _bytes_per(unit: str) -> int:
     """How many bytes ``GB``, ``GiB`` or ``GB/s`` stand for."""
     prefix = unit[0].upper() if unit[0].upper() in _POWERS else ""
-    return (1024 if "i" in unit.lower() else 1000) ** int(_POWERS[prefix])
+    step = 1024 if "i" in unit.lower() else 1000
+    return int(step ** _POWERS[prefix])

@@ -1,4 +1,4 @@
-"""The tables that nccl-tests prints, in every layout its releases have had: the heading says which columns there are."""
+"""The tables that nccl-tests prints, in every layout its releases have had: the heading says what the columns are."""
 
 from __future__ import annotations
 
@@ -112,19 +112,21 @@ def _take_heading(table: _Table, line: str) -> None:
         table.code = int(library["code"])
 
 
-def _rows(layout: _Layout, words: Sequence[str]) -> Iterator[NcclTestRow]:
+def _rows(layout: _Layout, words: Sequence[str]) -> list[NcclTestRow]:
     """The row's figures out of place and in place; a row of another width, or with other than numbers, is none.
 
     A row with one group of times is one in place: nccl-tests leaves the other out where it replays.
     """
     first, width = len(layout.first), len(layout.group)
     groups = [words[begin : begin + width] for begin in range(first, len(words) - width + 1, width)][:2]
-    for place, group in enumerate(groups):
-        try:
-            figures = dict(zip((*layout.first, *layout.group), (*words[:first], *group), strict=True))
-            yield _row(figures, in_place=place == len(groups) - 1)
-        except ValueError:
-            return
+    columns = (*layout.first, *layout.group)
+    try:
+        return [
+            _row(dict(zip(columns, (*words[:first], *group), strict=True)), in_place=group is groups[-1])
+            for group in groups
+        ]
+    except ValueError:
+        return []
 
 
 def _row(figures: dict[str, str], *, in_place: bool) -> NcclTestRow:
