@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nsysan.attribution.activities import SOURCES, Activities, DeviceActivities, collect_activities, in_order
 from nsysan.attribution.clocks import Clock, clocks_of, shifted
@@ -22,6 +22,8 @@ from nsysan.attribution.stages.job_stages import JobStages
 from nsysan.attribution.steps.job_steps import JobSteps
 from nsysan.attribution.window import WindowChoice, bounds_of, window_over
 from nsysan.model.errors import UsageError
+from nsysan.model.evidence import Evidence
+from nsysan.model.nccl_log import NcclLog
 from nsysan.model.run import Note
 from nsysan.model.tables import IdArray
 from nsysan.model.text import LISTED_NAMES, display_text
@@ -104,6 +106,8 @@ class Job:
     """Which stage of its step each piece of a device's work belongs to."""
     collectives: JobCollectives
     """What the ranks told each other, who waited for whom, and the clock they share."""
+    evidence: Evidence = field(default_factory=Evidence)
+    """What is known besides the traces."""
 
     @property
     def devices(self) -> tuple[Device, ...]:
@@ -130,16 +134,19 @@ class Job:
         return {"copies": "[memory copy]", "memsets": "[memset]", "graph_launches": "[CUDA graph]"}[source]
 
 
-def build_job(
+def build_job(  # noqa: PLR0913 -- what the user chooses, each by name
     traces: Sequence[Trace],
     choice: WindowChoice | None = None,
     gpu: str | None = None,
     marker: str | None = None,
     ranks: RankChoice | None = None,
+    *,
+    evidence: Evidence | None = None,
 ) -> Job:
     """The job of these traces over the chosen window, cut down to one GPU where its id, index or UUID is given.
 
-    ``marker`` names the NVTX ranges that mark steps, None is to find them; ``ranks`` is what the user says of ranks.
+    ``marker`` names the NVTX ranges that mark steps, None is to find them; ``ranks`` is what the user says of ranks,
+    ``evidence`` what is known besides the traces.
     Raises UsageError where the window or the GPU does not exist.
     """
     choice = choice or WindowChoice()
@@ -162,9 +169,10 @@ def build_job(
     notes = (*_unusable_notes(everything), *doubted, *matching_notes(groups))
     idle = JobIdle([HostThreads(host) for host in hosts], clocks)
     steps = JobSteps(hosts, marker)
-    collectives = JobCollectives(hosts, clocks, members_of(working), ranks or RankChoice())
+    known = evidence or Evidence()
+    collectives = JobCollectives(hosts, clocks, members_of(working), ranks or RankChoice(), known.of(NcclLog))
     stages = JobStages(idle, steps)
-    return Job(tuple(traces), tuple(chosen), notes, choice != WindowChoice(), idle, steps, stages, collectives)
+    return Job(tuple(traces), tuple(chosen), notes, choice != WindowChoice(), idle, steps, stages, collectives, known)
 
 
 def occupancy_of(activities: Activities, window_ns: tuple[int, int]) -> Occupancy:

@@ -87,8 +87,8 @@ class LoggedCommunicator:
 class LoggedCall:
     """A call as its line tells it, all but which one it is.
 
-    ``size_bytes`` is of the call's own argument, None like ``dtype`` where the type is not known; ``peer`` is the other end of a
-    message, ``root`` that of a rooted collective. ``communicator`` is its name, None where the log does not tell.
+    ``size_bytes`` is of the call's own argument, None like ``dtype`` where the type is not known. ``peer`` is the other
+    end of a message, ``root`` that of a rooted collective. ``communicator`` is its name, None where the log has none.
     """
 
     kind: Collective

@@ -247,7 +247,8 @@ class NcclPayloads(Table):
     ``size_bytes`` is the call's own argument: the whole buffer of an all-reduce, broadcast and reduce, one rank's part
     of an all-gather and reduce-scatter, what goes to one peer of an all-to-all, gather and scatter, one message.
     ``communicator_id`` is NCCL's 64-bit hash, bit for bit; ``root`` and ``peer`` count within the communicator. Where
-    one is made, ``rank`` and ``rank_count`` say which of how many the process' ``device_id`` is in it.
+    one is made, ``rank`` and ``rank_count`` say which of how many the process' ``device_id`` is in it. ``dtype`` is a
+    number of ``ncclDataType_t``, ``sequence`` the number of the collective on its communicator.
     """
 
     start_ns: Int64Array
@@ -259,6 +260,8 @@ class NcclPayloads(Table):
     rank: IdArray
     rank_count: IdArray
     device_id: IdArray
+    dtype: IdArray
+    sequence: Int64Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

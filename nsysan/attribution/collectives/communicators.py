@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,7 +36,8 @@ class Communicators:
         told = [introduction for found in calls for introduction in found.introductions]
         introduced = introduced_ranks(members, told)
         sizes = {introduction.key: introduction.rank_count for introduction in told}
-        self.all = tuple(_communicator(key, ranks, introduced, sizes) for key in keys)
+        made = frozenset(introduction.key for introduction in told if introduction.in_capture)
+        self.all = tuple(_communicator(key, ranks, introduced, sizes, made) for key in keys)
         self.sizes = np.array([*(one.size or ABSENT for one in self.all), ABSENT], np.int64)
         """The size of each, ABSENT where it is not known; also at -1."""
 
@@ -60,10 +61,15 @@ class Communicators:
 
 
 def _communicator(
-    key: CommunicatorKey, ranks: Ranks, introduced: Mapping[str, dict[int, int]], sizes: Mapping[str, int]
+    key: CommunicatorKey,
+    ranks: Ranks,
+    introduced: Mapping[str, dict[int, int]],
+    sizes: Mapping[str, int],
+    made: Collection[str],
 ) -> Communicator:
-    if key.name in introduced:
-        return Communicator(key.name, sizes[key.name], introduced[key.name], key.description, is_made_in_capture=True)
+    name = key.name
+    if name in introduced:
+        return Communicator(name, sizes[name], introduced[name], key.description, is_made_in_capture=name in made)
     place_of = {rank: place for place, rank in enumerate(ranks.of_member)} if key.ranks else {}
     rank_of = {place_of[rank]: number for number, rank in enumerate(key.ranks) if rank in place_of}
     return Communicator(key.name, key.size, rank_of, key.description, is_made_in_capture=False)

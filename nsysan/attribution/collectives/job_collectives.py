@@ -9,15 +9,18 @@ from functools import cached_property
 import numpy as np
 
 from nsysan.attribution.clocks import Clock
-from nsysan.attribution.collectives.calls import CallsOfReport, calls_of
+from nsysan.attribution.collectives.calls import CallsOfReport
+from nsysan.attribution.collectives.calls_of_report import calls_of
 from nsysan.attribution.collectives.clock_fit import FittedClocks, fit_clocks, session_clocks
 from nsysan.attribution.collectives.communicators import Communicators
+from nsysan.attribution.collectives.logged_calls import with_logs
 from nsysan.attribution.collectives.members import Member
 from nsysan.attribution.collectives.operations import NONE, JobOperations, Operations, operations_of
 from nsysan.attribution.collectives.ranks import RankChoice, Ranks, ranks_of
 from nsysan.attribution.collectives.series import Pairing, Series, all_series
 from nsysan.attribution.collectives.waiting import Waits, waits_of
 from nsysan.attribution.host import Host
+from nsysan.model.nccl_log import NcclLog
 from nsysan.model.tables import Int64Array
 from nsysan.model.trace import RankSource
 
@@ -35,16 +38,23 @@ class JobCollectives:
     """Each part is worked out when first asked for."""
 
     def __init__(
-        self, hosts: Sequence[Host], clocks: Sequence[Clock], members: Sequence[Member], choice: RankChoice
+        self,
+        hosts: Sequence[Host],
+        clocks: Sequence[Clock],
+        members: Sequence[Member],
+        choice: RankChoice,
+        logs: Sequence[NcclLog] = (),
     ) -> None:
         self._hosts = tuple(hosts)
         self._session_clocks = tuple(clocks)
         self._choice = choice
+        self._logs = tuple(logs)
         self.members = tuple(members)
 
     @cached_property
     def _calls(self) -> tuple[CallsOfReport, ...]:
-        return tuple(calls_of(host, report) for report, host in enumerate(self._hosts))
+        found = [calls_of(host, report) for report, host in enumerate(self._hosts)]
+        return tuple(with_logs(found, self._hosts, self._logs) if self._logs else found)
 
     @cached_property
     def ranks(self) -> Ranks:

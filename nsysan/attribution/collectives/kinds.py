@@ -14,6 +14,11 @@ KINDS = tuple(Collective)
 UNKNOWN = KINDS.index(Collective.UNKNOWN)
 SEND_RECV = KINDS.index(Collective.SEND_RECV)
 
+OF_THE_WHOLE = tuple(
+    KINDS.index(kind) for kind in (Collective.ALL_REDUCE, Collective.BROADCAST, Collective.REDUCE, Collective.BARRIER)
+)
+"""Kinds whose calls name the size of the whole array; of the others NCCL's name one rank's part."""
+
 
 class Meeting(str, Enum):
     """Which ranks of a collective need which others before they can end."""

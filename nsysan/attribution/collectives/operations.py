@@ -132,7 +132,7 @@ class _Builder:
             communicator=communicator,
             own_rank=own_rank,
             size_bytes=np.where(shared | (found.count == 0), absent, size),
-            dtype=self._dtypes(host, told.common(calls.dtype_id, ABSENT)),
+            dtype=self._dtypes(self.calls[report].dtypes, told.common(calls.dtype, NONE)),
             root=np.where(single, told.common(calls.root, ABSENT), absent),
             peer=np.where(shared | (kind != SEND_RECV), NONE, peer),
             peer_count=np.where(shared | (kind != SEND_RECV), absent, peer_count),
@@ -148,10 +148,11 @@ class _Builder:
         backends = np.array([self.backends.place(one.backend) for one in found], np.int64)
         return kinds[name_of], backends[name_of]
 
-    def _dtypes(self, host: Host, ids: Int64Array) -> Int64Array:
-        values, place_of = coded(ids)
-        names = [None if dtype_id == ABSENT else host.trace.text(dtype_id) for dtype_id in values.tolist()]
-        return np.array([self.dtypes.place(name) for name in names], np.int64)[place_of]
+    def _dtypes(self, names: Sequence[str], places: Int64Array) -> Int64Array:
+        """The types that a report's calls name by a place in their own list, by their place in the job's."""
+        own = np.array([*(self.dtypes.place(name) for name in names), NONE], np.int64)
+        found: Int64Array = own[places]
+        return found
 
 
 def _members_by_report(members: Sequence[Member]) -> dict[int, dict[int, Member]]:

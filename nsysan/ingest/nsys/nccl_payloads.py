@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,28 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from nsysan.ingest.nsys.nccl_entries import ENTRY_COLUMNS, payload_table
+from nsysan.ingest.nsys.nccl_json import payloads_in_json
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import NVTX_EVENTS, PAYLOAD_ENTRIES, STRINGS, DetailedRanges
 from nsysan.ingest.source import Value, integer, text
-from nsysan.model.distinct import coded, distinct
+from nsysan.model.distinct import distinct
 from nsysan.model.tables import ABSENT, Int64Array, NcclPayloads
 
-_COLUMNS = {
-    "NCCL communicator ID": "communicator_id",
-    "Message size [bytes]": "size_bytes",
-    "Root": "root",
-    "Peer rank": "peer",
-    "Rank": "rank",
-    "No. of ranks": "rank_count",
-    "CUDA device": "device_id",
-}
-"""What NCCL calls the entries of its payloads, and the column that takes each."""
 _TYPES = {5: "<i4", 6: "<u4", 15: "<i4", 16: "<u4", 17: "<i8", 18: "<u8", 22: "<u8"}
 """How the types of nvToolsExtPayload.h that NCCL uses for these lie in memory on a 64-bit machine."""
 _RANGE = ("start", "globalTid")
-_LARGEST_BYTES = 1 << 44
-"""No memory holds a message as large: such a size is damage."""
-_DEEPEST_JSON = 4
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -64,7 +52,8 @@ def read_nccl_payloads(export: OpenExport, events: DetailedRanges | None) -> Ncc
     if "binaryData" in table.columns and schemas:
         pieces += _from_blobs(export.source.rows_with(table, "binaryData", (*_RANGE, "binaryData")), schemas)
     if events is not None:
-        pieces += _from_json(export, events.take((events.json_id != ABSENT) & (events.global_tid != ABSENT)))
+        bearing = events.take((events.json_id != ABSENT) & (events.global_tid != ABSENT))
+        pieces += payloads_in_json(_with_texts(export, bearing))
     return NcclPayloads.concatenate(pieces) if pieces else None
 
 
@@ -72,7 +61,7 @@ def _schemas(export: OpenExport) -> Schemas:
     """Where each schema has its known entries; an entry that two processes have at two places is at none."""
     places: defaultdict[int, defaultdict[str, set[_Place]]] = defaultdict(lambda: defaultdict(set))
     for schema_id, kind, name, offset in export.rows(PAYLOAD_ENTRIES, "schemaId", "type", "name", "offset"):
-        column, stored_as = _COLUMNS.get(text(name) or ""), _TYPES.get(integer(kind) or 0)
+        column, stored_as = ENTRY_COLUMNS.get(text(name) or ""), _TYPES.get(integer(kind) or 0)
         if isinstance(schema_id, int) and column is not None and stored_as is not None:
             # a schema's first entry lies at 0, which nsys writes as NULL
             places[schema_id][column].add(_Place(integer(offset) or 0, stored_as))
@@ -110,7 +99,7 @@ def _of_one_length(
             for column, place in entries.items()
             if 0 <= place.offset <= room - np.dtype(place.stored_as).itemsize
         }
-        yield _payloads(start_ns[whole], global_tid[whole], columns)
+        yield payload_table(start_ns[whole], global_tid[whole], columns)
 
 
 def _numbers(blobs: Bytes, place: _Place) -> Int64Array:
@@ -119,39 +108,11 @@ def _numbers(blobs: Bytes, place: _Place) -> Int64Array:
     return cut.view(kind).reshape(-1).astype(np.int64)
 
 
-def _from_json(export: OpenExport, bearing: DetailedRanges) -> Iterator[NcclPayloads]:
-    """The payloads in the JSON texts of these: numbers, or digits, under NCCL's own names, however deep."""
-    ids, text_of = coded(bearing.json_id)
-    texts = _texts(export, ids.tolist())
-    told = [_values_in(texts.get(json_id, "")) for json_id in ids.tolist()]
-    telling = np.flatnonzero(np.array([bool(values) for values in told], np.bool_)[text_of])
-    if len(telling):
-        columns = {
-            column: np.array([values.get(column, ABSENT) for values in told], np.int64)[text_of[telling]]
-            for column in _COLUMNS.values()
-        }
-        yield _payloads(bearing.start_ns[telling], bearing.global_tid[telling], columns)
-
-
-def _values_in(written: str) -> Mapping[str, int]:
-    try:
-        return dict(_known_values(json.loads(written), _DEEPEST_JSON))
-    except (ValueError, RecursionError):
-        return {}
-
-
-def _known_values(value: object, depth: int) -> Iterator[tuple[str, int]]:
-    for name, entry in value.items() if isinstance(value, dict) and depth else ():
-        if name in _COLUMNS:
-            try:
-                number = int(entry, 0) if isinstance(entry, str) else int(entry)
-            except (ValueError, TypeError):
-                continue
-            if -(1 << 63) < number < 1 << 64:
-                # what NCCL counts without a sign keeps its bits
-                yield _COLUMNS[name], number if number < 1 << 63 else number - (1 << 64)
-        else:
-            yield from _known_values(entry, depth - 1)
+def _with_texts(export: OpenExport, bearing: DetailedRanges) -> Iterator[tuple[Value, ...]]:
+    """Begin, thread and JSON text of these."""
+    texts = _texts(export, distinct(bearing.json_id).tolist())
+    places = (bearing.start_ns.tolist(), bearing.global_tid.tolist(), bearing.json_id.tolist())
+    return ((start_ns, global_tid, texts.get(json_id)) for start_ns, global_tid, json_id in zip(*places, strict=True))
 
 
 def _texts(export: OpenExport, ids: Sequence[int]) -> Mapping[int, str]:
@@ -161,11 +122,3 @@ def _texts(export: OpenExport, ids: Sequence[int]) -> Mapping[int, str]:
     if not stored or strings is None or not {"id", "value"} <= strings.columns:
         return inline
     return {**inline, **dict(export.source.texts(strings, stored))}
-
-
-def _payloads(start_ns: Int64Array, global_tid: Int64Array, columns: Mapping[str, Int64Array]) -> NcclPayloads:
-    nothing = np.full(len(start_ns), ABSENT)
-    known = {column: columns.get(column, nothing) for column in _COLUMNS.values()}
-    sizes = known["size_bytes"]
-    known["size_bytes"] = np.where((sizes >= 0) & (sizes < _LARGEST_BYTES), sizes, ABSENT)
-    return NcclPayloads(start_ns, global_tid, **known)
