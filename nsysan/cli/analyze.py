@@ -60,6 +60,13 @@ class _Outputs:
 @click.option("--ranks", metavar="FILE=RANK,...", help="The rank of each report, or of PID=RANK each process.")
 @click.option("--world-size", metavar="N", type=click.IntRange(min=1), help="How many ranks the whole job has.")
 @click.option("--only", metavar="ANALYSIS,...", help="Only these analyses, such as partition,gaps,kernels.")
+@click.option(
+    "--evidence",
+    metavar="FILE",
+    multiple=True,
+    type=path_argument,
+    help="What else tells of the run: a log of NCCL, nccl-tests, nsys export -t json; may be given several times.",
+)
 @click.option("--nsys", metavar="PATH", help="The nsys for .nsys-rep files [default: NSYSAN_NSYS, then the newest].")
 @click.option(
     "--keep-export", is_flag=True, help="Keep the export of a .nsys-rep as REPORT.nsysan.sqlite in this folder."
@@ -82,6 +89,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     ranks: str | None,
     world_size: int | None,
     only: str | None,
+    evidence: tuple[Path, ...],
     nsys: str | None,
     keep_export: bool,
     fail_on: str | None,
@@ -104,6 +112,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
         marker=marker,
         ranks=RankChoice({} if ranks is None else parse_ranks(ranks), world_size),
         only=() if only is None else tuple(name.strip() for name in only.split(",")),
+        evidence=evidence,
         hash_content=hash_content,
         keep_identity=keep_identity,
         nsys=nsys,
@@ -112,10 +121,10 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     page = output or (None if run_json else Path(f"{report_stem(reports[0])}.nsysan.html"))
     outputs = _Outputs(page, run_json, force, quiet)
     files = expand_inputs(reports)
-    check_places((page, run_json), force=force, inputs=files)
+    check_places((page, run_json), force=force, inputs=[*files, *evidence])
     with watching(quiet=quiet) as progress:
         run = analyze(files, options, progress)
-    _deliver(run, outputs, files)
+    _deliver(run, outputs, [*files, *evidence])
     return 0 if fail_on is None else _judge(run, Severity(fail_on))
 
 

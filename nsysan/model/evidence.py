@@ -18,9 +18,10 @@ Item = TypeVar("Item", bound=EvidenceItem)
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All of it, in the order it was given."""
+    """All of it, in the order it was given; ``keep_identity`` says whether names of hosts in it may be shown."""
 
     items: tuple[EvidenceItem, ...] = ()
+    keep_identity: bool = False
 
     def of(self, kind: type[Item]) -> tuple[Item, ...]:
         """What is of one kind."""

@@ -16,6 +16,7 @@ from nsysan.attribution.job import Job, build_job
 from nsysan.attribution.window import WindowChoice
 from nsysan.findings.diagnosis import diagnose
 from nsysan.findings.registry import find_all
+from nsysan.ingest.evidence.reading import read_evidence
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.errors import UsageError
 from nsysan.model.progress import UNWATCHED, Progress
@@ -24,6 +25,7 @@ from nsysan.model.run import SCHEMA_VERSION, Note, OptionValue, Provenance, Repo
 from nsysan.model.text import display_text
 from nsysan.model.trace import Trace
 from nsysan.model.units import counted
+from nsysan.pipeline.evidence import with_payloads
 from nsysan.pipeline.inputs import without_copies
 from nsysan.pipeline.same_capture import without_repeats
 
@@ -35,6 +37,8 @@ class AnalyzeOptions:
     ``marker`` names the NVTX ranges that mark steps; where it is None they are looked for. ``ranks`` is what the user
     says of ranks.
 
+    ``evidence`` names files that tell more of the run: logs, tables, other exports.
+
     ``nsys`` and ``keep_exports_in`` say how reports are exported: with which nsys, and which folder keeps the exports.
     """
 
@@ -43,6 +47,7 @@ class AnalyzeOptions:
     marker: str | None = None
     ranks: RankChoice = field(default_factory=RankChoice)
     only: tuple[str, ...] = ()
+    evidence: tuple[Path, ...] = ()
     hash_content: bool = False
     keep_identity: bool = False
     nsys: str | None = None
@@ -59,6 +64,7 @@ class AnalyzeOptions:
             "ranks": [f"{display_text(name)}={rank}" for name, rank in self.ranks.ranks.items()],
             "world_size": self.ranks.world_size,
             "only": list(self.only),
+            "evidence": [display_text(path.name) for path in self.evidence],
             "hash": self.hash_content,
             "keep_identity": self.keep_identity,
         }
@@ -70,8 +76,10 @@ def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress =
     originals, copy_notes = without_copies(paths)
     reading = _reading(options, wanted, progress)
     traces, repeat_notes = without_repeats([read_trace(path, reading) for path in originals])
+    evidence = read_evidence(options.evidence, progress, keep_identity=options.keep_identity)
+    traces, evidence_notes = with_payloads(traces, evidence)
     progress.begin("finding GPUs and what ran on them")
-    job = build_job(traces, options.window, options.gpu, options.marker, options.ranks)
+    job = build_job(traces, options.window, options.gpu, options.marker, options.ranks, evidence=evidence)
     results = _compute(job, wanted, progress)
     return Run(
         schema_version=SCHEMA_VERSION,
@@ -83,6 +91,7 @@ def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress =
         notes=(
             *copy_notes,
             *repeat_notes,
+            *evidence_notes,
             *_unreadable_notes(traces),
             *_range_notes(options.window),
             *job.notes,

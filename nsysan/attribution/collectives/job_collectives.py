@@ -13,7 +13,7 @@ from nsysan.attribution.collectives.calls import CallsOfReport
 from nsysan.attribution.collectives.calls_of_report import calls_of
 from nsysan.attribution.collectives.clock_fit import FittedClocks, fit_clocks, session_clocks
 from nsysan.attribution.collectives.communicators import Communicators
-from nsysan.attribution.collectives.logged_calls import with_logs
+from nsysan.attribution.collectives.logged_calls import LoggedCalls, LogUse, with_logs
 from nsysan.attribution.collectives.members import Member
 from nsysan.attribution.collectives.operations import NONE, JobOperations, Operations, operations_of
 from nsysan.attribution.collectives.ranks import RankChoice, Ranks, ranks_of
@@ -52,9 +52,18 @@ class JobCollectives:
         self.members = tuple(members)
 
     @cached_property
-    def _calls(self) -> tuple[CallsOfReport, ...]:
+    def _logged(self) -> LoggedCalls:
         found = [calls_of(host, report) for report, host in enumerate(self._hosts)]
-        return tuple(with_logs(found, self._hosts, self._logs) if self._logs else found)
+        return with_logs(found, self._hosts, self._logs)
+
+    @property
+    def _calls(self) -> tuple[CallsOfReport, ...]:
+        return self._logged.calls
+
+    @property
+    def log_uses(self) -> tuple[LogUse, ...]:
+        """What each log of NCCL gave, in their order."""
+        return self._logged.uses
 
     @cached_property
     def ranks(self) -> Ranks:

@@ -30,19 +30,38 @@ _MOST_COMPARED = 50_000_000
 _Process = tuple[str, int]
 
 
-def with_logs(found: Sequence[CallsOfReport], hosts: Sequence[Host], logs: Sequence[NcclLog]) -> list[CallsOfReport]:
+@dataclass(frozen=True, slots=True)
+class LogUse:
+    """What a log gave: how many processes of the traces it is of, and how many of their calls it told more of."""
+
+    process_count: int
+    call_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedCalls:
+    """The calls of every report with what logs told, and what each log gave."""
+
+    calls: tuple[CallsOfReport, ...]
+    uses: tuple[LogUse, ...]
+
+
+def with_logs(found: Sequence[CallsOfReport], hosts: Sequence[Host], logs: Sequence[NcclLog]) -> LoggedCalls:
     """The calls of every report with what the logs tell besides."""
     told = [_Logged(log) for log in logs]
     claims = [[_processes(host, log) for log in told] for host in hosts]
-    once = Counter(claim for of_report in claims for of_log in of_report for claim in of_log)
-    result = list(found)
-    for report, (host, of_report) in enumerate(zip(hosts, claims, strict=True)):
-        for log, of_log in zip(told, of_report, strict=True):
-            # what two reports may both be of tells of neither
-            own = {pid: name for name, pid in of_log if once[name, pid] == 1}
+    result, uses = list(found), []
+    for place, log in enumerate(told):
+        # what two reports may both be of tells of neither
+        once = Counter(claim for of_report in claims for claim in of_report[place])
+        process_count = call_count = 0
+        for report, host in enumerate(hosts):
+            own = {pid: name for name, pid in claims[report][place] if once[name, pid] == 1}
             if own:
-                result[report] = _Filling(host, report, log, own).fill(result[report])
-    return _without_lone_names(found, result)
+                result[report], filled_count = _Filling(host, report, log, own).fill(result[report])
+                process_count, call_count = process_count + len(own), call_count + filled_count
+        uses.append(LogUse(process_count, call_count))
+    return LoggedCalls(tuple(_without_lone_names(found, result)), tuple(uses))
 
 
 def _processes(host: Host, log: _Logged) -> set[_Process]:
@@ -128,25 +147,26 @@ class _Filling:
     log: _Logged
     own: dict[int, str]
 
-    def fill(self, found: CallsOfReport) -> CallsOfReport:
-        """The calls with what they lack, and the ranks that processes have in communicators."""
+    def fill(self, found: CallsOfReport) -> tuple[CallsOfReport, int]:
+        """The calls with what they lack, and the ranks that processes have in communicators; and of how many calls."""
         calls = found.calls if len(found.calls) else launching_calls(self.host)
         columns = {name: column.copy() for name, column in calls.columns().items()}
-        filled = False
+        filled_count = 0
         for global_tid in distinct(calls.global_tid).tolist():
             rows = np.flatnonzero(calls.global_tid == global_tid)
             thread = self._logged_thread(global_tid)
-            if thread is not None:
-                filled |= self._fill_thread(columns, rows, thread, found)
+            if thread is not None and self._fill_thread(columns, rows, thread, found):
+                filled_count += len(rows)
         introductions = tuple(dict.fromkeys((*found.introductions, *self._introductions())))
-        if not filled:
-            return replace(found, introductions=introductions)
-        return CallsOfReport(
+        if not filled_count:
+            return replace(found, introductions=introductions), 0
+        complete = CallsOfReport(
             calls=Calls(**columns),
             communicators=(*found.communicators, *map(CommunicatorKey, self.log.names)),
             introductions=introductions,
             dtypes=(*found.dtypes, *self.log.dtypes),
         )
+        return complete, filled_count
 
     def _logged_thread(self, global_tid: int) -> ThreadCalls | None:
         pid = process_of(global_tid)

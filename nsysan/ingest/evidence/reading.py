@@ -16,9 +16,9 @@ from nsysan.model.registry import discover
 from nsysan.model.text import visible_text
 
 
-def read_evidence(paths: Sequence[Path], progress: Progress = UNWATCHED) -> Evidence:
+def read_evidence(paths: Sequence[Path], progress: Progress = UNWATCHED, *, keep_identity: bool = False) -> Evidence:
     """What the files tell, in their order. Raises InputError where one cannot be read or is of no known kind."""
-    return Evidence(tuple(item for path in paths for item in _items_of(path, progress)))
+    return Evidence(tuple(item for path in paths for item in _items_of(path, progress)), keep_identity)
 
 
 def evidence_kinds() -> tuple[EvidenceKind, ...]:

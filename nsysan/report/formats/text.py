@@ -32,6 +32,7 @@ from nsysan.report.sections.contention import contention_sentence, queued_senten
 from nsysan.report.sections.counters import counters_sentence
 from nsysan.report.sections.host import foreign_sentences
 from nsysan.report.sections.memory import memory_sentence, recomputation_sentences, step_sentences
+from nsysan.report.sections.nccl import nccl_sentences
 from nsysan.report.sections.stages import slowest, stage_sentence
 from nsysan.report.steady_waits import state_wait
 from nsysan.report.verdict import facts_of, state_verdict, subject_of
@@ -63,7 +64,7 @@ def render_text(run: Run) -> str:
         _cause_lines(run),
         _gap_lines(run),
         [*_step_lines(run), *_stage_lines(run)],
-        _collective_lines(run),
+        [*_collective_lines(run), *_nccl_lines(run)],
         _inside_lines(run),
         [
             *_finding_lines(run),
@@ -164,6 +165,11 @@ def _collective_lines(run: Run) -> list[str]:
         return []
     sentences = (collectives_heading(found), straggler_sentence(found, stragglers_of(run)))
     return [line for sentence in sentences if sentence for line in _wrapped(ended(sentence))]
+
+
+def _nccl_lines(run: Run) -> list[str]:
+    """What NCCL's logs and nccl-tests say, where they were given."""
+    return [line for sentence in nccl_sentences(run) for line in _wrapped(sentence)]
 
 
 def _stage_lines(run: Run) -> list[str]:

@@ -1,0 +1,227 @@
+"""What logs of NCCL say of the run: networks and links between ranks, communicators, and what programs timed."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from nsysan.analysis.registry import Analysis
+from nsysan.attribution.collectives.logged_calls import LogUse
+from nsysan.attribution.job import Job
+from nsysan.model.nccl_log import LoggedCommunicator, LoggedTiming, LogOrigin, NcclLog
+from nsysan.model.results import ResultSet
+from nsysan.model.text import display_text
+
+SHOWN_ROWS = 100
+_SHOWN_VALUE = re.compile(r"[A-Za-z0-9_,^=+-]{1,64}")
+_NAMES_A_MACHINE = frozenset({"NCCL_COMM_ID", "NCCL_HOSTID"})
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkUse:
+    """Processes that use one network between hosts: by their ranks where the log tells them, from which line on.
+
+    ``hosts`` are names with ``--keep-identity``, else hosts are numbered in the order of the log.
+    """
+
+    network: str
+    process_count: int
+    ranks: tuple[int, ...]
+    hosts: tuple[str, ...]
+    first_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkUse:
+    """How many connections of channels go over a path such as ``NET/IB/GDRDMA``, and the first line that says so."""
+
+    path: str
+    count: int
+    first_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class DirectUse:
+    """How many pairs of GPU and adapter use GPU Direct RDMA, and how many do not."""
+
+    enabled_count: int
+    disabled_count: int
+    first_disabled_line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CommunicatorInLog:
+    """A communicator as the log tells it; ``ring`` is the order of ranks along the first channel."""
+
+    communicator: str | None
+    size: int
+    nodes: int | None
+    channel_count: int | None
+    tree_count: int | None
+    ring: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TimingInLog:
+    """What programs timed themselves and logged, of one kind of collective: the median, of ``count`` lines."""
+
+    kind: str
+    algorithm: str | None
+    rank_count: int | None
+    node_count: int | None
+    bytes: int | None
+    count: int
+    elapsed_ns: int
+    busbw_bytes_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class NcclLogSummary:
+    """One log. ``call_count`` is of its COLL lines, ``used_call_count`` of the traces' calls that they told more of.
+
+    ``process_count`` is of the processes of the traces that it is of, told by host and process number.
+    """
+
+    name: str
+    line_count: int
+    warning_count: int
+    versions: tuple[str, ...]
+    settings: dict[str, str | None]
+    networks: tuple[NetworkUse, ...]
+    adapters: dict[str, int]
+    links: tuple[LinkUse, ...]
+    gpu_direct: DirectUse | None
+    communicators: tuple[CommunicatorInLog, ...]
+    timings: tuple[TimingInLog, ...]
+    call_count: int
+    omitted_call_count: int
+    process_count: int
+    used_call_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class NcclLogs:
+    """The logs that were given, none where none was."""
+
+    id: ClassVar[str] = "nccl_logs"
+
+    nccl_logs: tuple[NcclLogSummary, ...]
+
+
+def compute_nccl_logs(job: Job, _results: ResultSet) -> NcclLogs:
+    """A summary of each log of NCCL among the evidence."""
+    logs = job.evidence.of(NcclLog)
+    uses = job.collectives.log_uses if logs else ()
+    keep_identity = job.evidence.keep_identity
+    summaries = (_summary(log, use, keep_identity=keep_identity) for log, use in zip(logs, uses, strict=True))
+    return NcclLogs(tuple(summaries))
+
+
+ANALYSIS = Analysis(NcclLogs, compute_nccl_logs)
+
+
+def _summary(log: NcclLog, use: LogUse, *, keep_identity: bool) -> NcclLogSummary:
+    return NcclLogSummary(
+        name=display_text(log.name),
+        line_count=log.line_count,
+        warning_count=log.warning_count,
+        versions=tuple(map(display_text, log.versions)),
+        settings={name: _shown_value(name, value) for name, value in sorted(log.settings.items())},
+        networks=tuple(_networks(log, keep_identity=keep_identity)),
+        adapters=_adapter_counts(log),
+        links=tuple(LinkUse(display_text(one.path), one.count, one.first_line) for one in log.links[:SHOWN_ROWS]),
+        gpu_direct=_direct(log),
+        communicators=tuple(map(_communicator, log.communicators[:SHOWN_ROWS])),
+        timings=tuple(_timings(log))[:SHOWN_ROWS],
+        call_count=sum(len(thread.call) for thread in log.threads),
+        omitted_call_count=log.omitted_call_count,
+        process_count=use.process_count,
+        used_call_count=use.call_count,
+    )
+
+
+def _shown_value(name: str, value: str) -> str | None:
+    """A setting's value, null where it may name a machine, an address or a path."""
+    is_shown = name not in _NAMES_A_MACHINE and _SHOWN_VALUE.fullmatch(value) is not None
+    return value if is_shown else None
+
+
+def _networks(log: NcclLog, *, keep_identity: bool) -> Iterator[NetworkUse]:
+    """The networks, that of most processes first."""
+    numbers = {host: f"host {place}" for place, host in enumerate(_hosts(log), start=1)}
+    ranks = _ranks_in_largest(log)
+    using: defaultdict[str, list[tuple[LogOrigin, int]]] = defaultdict(list)
+    for one in log.networks:
+        using[one.name].append((one.origin, one.line))
+    for name, found in sorted(using.items(), key=lambda pair: (-len(pair[1]), pair[0])):
+        hosts = dict.fromkeys(origin.host for origin, _ in found)
+        yield NetworkUse(
+            network=display_text(name),
+            process_count=len({(origin.host, origin.pid, origin.device_id) for origin, _ in found}),
+            ranks=tuple(sorted(ranks[origin] for origin, _ in found if origin in ranks))[:SHOWN_ROWS],
+            hosts=tuple(display_text(host) if keep_identity else numbers[host] for host in hosts)[:SHOWN_ROWS],
+            first_line=min(line for _, line in found),
+        )
+
+
+def _hosts(log: NcclLog) -> dict[str, None]:
+    return dict.fromkeys(one.origin.host for one in log.networks)
+
+
+def _ranks_in_largest(log: NcclLog) -> Mapping[LogOrigin, int]:
+    """The rank of each process in the largest communicator, which has all ranks more often than not."""
+    largest: LoggedCommunicator | None = next(iter(log.communicators), None)
+    return {} if largest is None else {member.origin: member.rank for member in largest.members}
+
+
+def _adapter_counts(log: NcclLog) -> dict[str, int]:
+    """How many adapters there are of each link layer, over all hosts."""
+    counts: dict[str, int] = {}
+    for adapter in log.adapters:
+        counts[adapter.link] = counts.get(adapter.link, 0) + 1
+    return counts
+
+
+def _direct(log: NcclLog) -> DirectUse | None:
+    if not log.gpu_direct:
+        return None
+    lines = [host.first_disabled_line for host in log.gpu_direct if host.first_disabled_line is not None]
+    return DirectUse(
+        sum(host.enabled_count for host in log.gpu_direct),
+        sum(host.disabled_count for host in log.gpu_direct),
+        min(lines, default=None),
+    )
+
+
+def _communicator(found: LoggedCommunicator) -> CommunicatorInLog:
+    return CommunicatorInLog(
+        communicator=found.name,
+        size=found.size,
+        nodes=found.node_count,
+        channel_count=found.channel_count,
+        tree_count=found.tree_count,
+        ring=found.ring[:SHOWN_ROWS],
+    )
+
+
+def _timings(log: NcclLog) -> Iterator[TimingInLog]:
+    """The timings of alike collectives together, those of most lines first."""
+    alike: defaultdict[tuple[object, ...], list[LoggedTiming]] = defaultdict(list)
+    for timing in log.timings:
+        key = (timing.kind, timing.algorithm, timing.rank_count, timing.node_count, timing.size_bytes)
+        alike[key].append(timing)
+    for same in sorted(alike.values(), key=len, reverse=True):
+        middle = sorted(same, key=lambda timing: timing.elapsed_ns)[(len(same) - 1) // 2]
+        yield TimingInLog(
+            kind=middle.kind.value,
+            algorithm=middle.algorithm,
+            rank_count=middle.rank_count,
+            node_count=middle.node_count,
+            bytes=middle.size_bytes,
+            count=len(same),
+            elapsed_ns=middle.elapsed_ns,
+            busbw_bytes_per_s=middle.busbw_bytes_per_s,
+        )
