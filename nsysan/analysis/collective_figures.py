@@ -44,9 +44,9 @@ def collective_figures(rows: Sequence[CollectiveRow]) -> Iterator[Figure]:
 def _name(row: CollectiveRow) -> str:
     parts = (
         row.kind.replace("_", " "),
-        None if row.purpose is None else f"({row.purpose})",
+        None if row.purpose is None else f"({row.purpose.value})",
         f"over {counted(len(row.ranks), 'rank')}",
-        None if row.stage is None else f"in stage {row.stage}",
+        None if row.stage is None else f"in {row.stage.value.replace('_', ' ')}",
         None if row.bytes is None else f"of {format_bytes(row.bytes)}",
     )
     return " ".join(part for part in parts if part is not None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,6 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from nsysan.analysis.collective_figures import collective_figures
+from nsysan.analysis.collective_purposes import Told, purposes_of
+from nsysan.analysis.collective_stages import common_stages, stage_of_code, stages_of_operations
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.collectives.bandwidth import bus_factor, rate_bytes_per_s
@@ -18,9 +19,12 @@ from nsysan.attribution.collectives.job_collectives import JobCollectives, Measu
 from nsysan.attribution.collectives.kinds import SEND_RECV
 from nsysan.attribution.collectives.operations import NONE
 from nsysan.attribution.job import Job
+from nsysan.model.confidence import Confidence
 from nsysan.model.figures import Figure
 from nsysan.model.kernels import Collective
+from nsysan.model.purposes import Purpose
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.stages import Stage
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array
 from nsysan.model.text import display_text
 from nsysan.model.trace import RankSource
@@ -32,7 +36,10 @@ SIZES_APART = 16
 
 @dataclass(frozen=True, slots=True)
 class CollectiveRow:
-    """Instances of one kind, communicator and size.
+    """Instances of one kind, communicator, size and stage of the step.
+
+    ``purpose`` is what the ranks share, as the group's name says it (confidence high) or as its ranks, its traffic and
+    the stage of that suggest. ``stage`` is null without steps, and where the ranks run it in different ones.
 
     ``duration_ns`` and ``exposed_ns`` are sums over ranks of all ``count`` instances. ``transfer_ns``, counted once an
     instance, and ``wait_ns``, its sum over ranks, are of the ``complete_count`` in which no rank is missing, and null
@@ -44,11 +51,12 @@ class CollectiveRow:
     kind: str
     backend: str | None
     communicator: str | None
-    purpose: str | None
+    purpose: Purpose | None
+    purpose_confidence: Confidence | None
     ranks: tuple[int, ...]
     nodes: int | None
     dtype: str | None
-    stage: int | None
+    stage: Stage | None
     count: int
     complete_count: int
     bytes: int | None
@@ -109,8 +117,10 @@ def compute_collectives(job: Job, results: ResultSet) -> Collectives | Skipped:
     found = job.collectives
     exposure = exposure_of(job)
     inside = _inside_windows(job)
-    rows = [row for one in found.measured for row in _Rows(found, one, exposure, inside).rows()]
-    rows.sort(key=lambda row: (-row.duration_ns, row.kind, row.ranks, row.bytes or 0))
+    stages = stages_of_operations(job)
+    purposes = purposes_of(found, stages)
+    rows = [row for one in found.measured for row in _Rows(found, one, exposure, inside, stages, purposes).rows()]
+    rows.sort(key=lambda row: (-row.duration_ns, row.kind, row.ranks, row.bytes or 0, row.stage or ""))
     return Collectives(
         collectives=tuple(rows[:SHOWN_ROWS]),
         collectives_omitted_count=max(len(rows) - SHOWN_ROWS, 0),
@@ -149,18 +159,23 @@ class _Rows:
     measured: Measured
     exposure: Exposure
     inside: BoolArray
+    stages: Int64Array
+    purposes: Sequence[Told | None]
 
     def rows(self) -> Iterator[CollectiveRow]:
-        """A row for each size, or one for all where there are many."""
+        """A row for each size in each stage, or one for all sizes where there are many."""
         series = self.measured.series
         chosen = series.table[self._counts(series.table)]
-        sizes = self._sizes(chosen)
-        values = np.unique(sizes)
-        if len(values) > SIZES_APART:
-            yield self._row(chosen, sizes, None)
-            return
-        for size in values.tolist():
-            yield self._row(chosen[sizes == size], sizes[sizes == size], size)
+        stages = common_stages(self.stages, chosen)
+        for stage in np.unique(stages).tolist():
+            table = chosen[stages == stage]
+            sizes = self._sizes(table)
+            values = np.unique(sizes)
+            if len(values) > SIZES_APART:
+                yield self._row(table, sizes, None, stage_of_code(stage))
+                continue
+            for size in values.tolist():
+                yield self._row(table[sizes == size], sizes[sizes == size], size, stage_of_code(stage))
 
     def _counts(self, table: Int64Array) -> BoolArray:
         return np.asarray(((table >= 0) & self.inside[table]).any(axis=1))
@@ -180,7 +195,7 @@ class _Rows:
         among_all = kind == SEND_RECV and len(members) > 2  # noqa: PLR2004 -- between two it is a message
         return among_all or self.found.found.kinds.members(kind) == (Collective.ALL_TO_ALL,)
 
-    def _row(self, table: Int64Array, sizes: Int64Array, size: int | None) -> CollectiveRow:
+    def _row(self, table: Int64Array, sizes: Int64Array, size: int | None, stage: Stage | None) -> CollectiveRow:
         found, series = self.found, self.measured.series
         known = _Known.of(self.measured, table, sizes)
         present = table[table >= 0]
@@ -192,15 +207,17 @@ class _Rows:
         waits = None if known is None else [int(known.wait_ns[:, column].sum()) for column in order]
         carried_ns = 0 if known is None else int(known.transfer_ns.sum()) * len(order)
         communicator = None if series.communicator == NONE else found.communicators.all[series.communicator]
+        told = None if communicator is None else self.purposes[series.communicator]
         return CollectiveRow(
             kind=found.found.kinds.name(series.kind),
             backend=self._name(found.found.backends, found.operations.backend[present]),
             communicator=None if communicator is None else display_text(communicator.name),
-            purpose=None if communicator is None else _purpose(communicator.description),
+            purpose=None if told is None else told.purpose,
+            purpose_confidence=None if told is None else told.confidence,
             ranks=tuple(ranks[column] for column in order),
             nodes=found.node_count(series.members),
             dtype=self._name(found.found.dtypes, found.operations.dtype[present]),
-            stage=None,
+            stage=stage,
             count=len(table),
             complete_count=int(((table >= 0).all(axis=1)).sum()) if series.is_whole else 0,
             bytes=None if size in {None, ABSENT} else size,
@@ -305,19 +322,3 @@ def _rank_rows(job: Job, exposure: Exposure, inside: BoolArray) -> Iterator[Rank
                 member, operations.start_ns[unknown], operations.end_ns[unknown]
             ),
         )
-
-
-_PURPOSES = {
-    "data_parallel": {"data", "dp", "ddp", "fsdp", "replicate", "shard"},
-    "tensor_parallel": {"tensor", "tp"},
-    "pipeline_parallel": {"pipeline", "pp"},
-    "expert_parallel": {"expert", "ep", "moe"},
-    "context_parallel": {"context", "cp"},
-}
-
-
-def _purpose(description: str) -> str | None:
-    """What the ranks of a group share, as far as the name that the program gave it says."""
-    words = set(re.split(r"[\W_]+", description.lower()))
-    found = [purpose for purpose, spellings in _PURPOSES.items() if words & spellings]
-    return found[0] if len(found) == 1 else None

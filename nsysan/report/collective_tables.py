@@ -8,6 +8,7 @@ from nsysan.analysis.collectives import CollectiveRow, Collectives, RankRow
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime
 from nsysan.analysis.lateness_causes import WhyLate
 from nsysan.analysis.stragglers import Straggler
+from nsysan.model.confidence import Confidence
 from nsysan.model.partition import Part
 from nsysan.model.units import counted, format_count, format_duration
 from nsysan.report import cells
@@ -33,10 +34,10 @@ _HEAT = (
 
 
 def collective_table(found: Collectives) -> Table:
-    """A row for each kind, communicator and size, the longest first."""
+    """A row for each kind, communicator, size and stage, the longest first."""
     return Table(
         id="collective-rows",
-        caption="Collectives by kind, communicator and size",
+        caption="Collectives by kind, communicator, size and stage",
         columns=(
             Column("Collective"),
             Column("ranks"),
@@ -140,7 +141,7 @@ def _shares(rank: RankRow, device: DeviceTimes) -> tuple[float, ...]:
 def _collective_cells(row: CollectiveRow) -> tuple[Cell, ...]:
     return (
         Cell(capitalized(spelled(row.kind)), _remark(row)),
-        Cell(_ranks_in_words(row.ranks), None if row.purpose is None else spelled(row.purpose)),
+        Cell(_ranks_in_words(row.ranks), _purpose(row)),
         Cell(format_count(row.count), _incomplete(row), value=row.count),
         _UNKNOWN if row.bytes is None else cells.size(row.bytes),
         cells.duration(row.duration_ns),
@@ -159,9 +160,18 @@ def _remark(row: CollectiveRow) -> str | None:
         row.backend,
         None if row.communicator is None else f"communicator {row.communicator}",
         row.dtype,
+        None if row.stage is None else f"in {spelled(row.stage)}",
         row.unresolved,
     ]
     return "; ".join(filter(None, told)) or None
+
+
+def _purpose(row: CollectiveRow) -> str | None:
+    """What the ranks share, and where no name says it, how sure that is."""
+    if row.purpose is None or row.purpose_confidence is None:
+        return None
+    sure = row.purpose_confidence is Confidence.HIGH
+    return spelled(row.purpose) if sure else f"{spelled(row.purpose)}? ({row.purpose_confidence.value} confidence)"
 
 
 def _incomplete(row: CollectiveRow) -> str | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from nsysan.model.kernels import Collective
-from nsysan.synth.simulation.communicator import Communicator, Purpose
+from nsysan.model.purposes import Purpose
+from nsysan.synth.simulation.communicator import Communicator
 from nsysan.synth.simulation.program import Message, Rendezvous
 
 _ELEMENT_BYTES = 2

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from nsysan.analysis.collective_figures import collective_figures
 from nsysan.analysis.collectives import CollectiveRow
+from nsysan.model.confidence import Confidence
+from nsysan.model.purposes import Purpose
 
 
 def _row(communicator: str, complete_count: int, transfer_ns: int | None, wait_ns: int | None) -> CollectiveRow:
@@ -11,7 +13,8 @@ def _row(communicator: str, complete_count: int, transfer_ns: int | None, wait_n
         kind="all_reduce",
         backend="nccl",
         communicator=communicator,
-        purpose="data parallel",
+        purpose=Purpose.DATA_PARALLEL,
+        purpose_confidence=Confidence.HIGH,
         ranks=(0, 1),
         nodes=None,
         dtype=None,
@@ -42,7 +45,7 @@ def test_transfer_is_a_mean_over_instances_and_wait_over_ranks_as_well() -> None
         ("collective_waits", 10.0),
         ("collective_runs", 11),
     ]
-    assert {one.key for one in figures} == {"all reduce (data parallel) over 2 ranks of 4.000 MB"}
+    assert {one.key for one in figures} == {"all reduce (data_parallel) over 2 ranks of 4.000 MB"}
 
 
 def test_what_is_known_of_no_instance_has_no_mean() -> None:

@@ -55,6 +55,7 @@ def test_long_kernels_are_waiting_for_a_late_rank(tmp_path: Path, name: str, bac
         backend=backend,
         communicator=None,
         purpose=None,
+        purpose_confidence=None,
         ranks=(0, 1, 2, 3),
         nodes=None,
         dtype=None,

@@ -27,12 +27,14 @@ from nsysan.analysis.stragglers import Pattern, Straggler, Stragglers
 from nsysan.analysis.timeline import GpuLanes, Stretch, Timeline, TimelineLanes
 from nsysan.attribution.steps.exclusion import Exclusion
 from nsysan.attribution.steps.job_steps import StepSource
+from nsysan.model.confidence import Confidence
 from nsysan.model.findings import ClassVerdict, Diagnosis, Evidence, Finding, Headline
 from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.kernels import Collective, KernelClass
 from nsysan.model.packing import pack
 from nsysan.model.partition import Part, PartTimes
 from nsysan.model.profilers import Profiler
+from nsysan.model.purposes import Purpose
 from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, Provenance, ReportInfo, Run
 from nsysan.model.trace import RankSource
@@ -421,7 +423,8 @@ ALL_REDUCES = CollectiveRow(
     kind="all_reduce",
     backend="nccl",
     communicator="0xd1373f8c6ac1ba54",
-    purpose="data_parallel",
+    purpose=Purpose.DATA_PARALLEL,
+    purpose_confidence=Confidence.HIGH,
     ranks=(0, 1),
     nodes=1,
     dtype="BFloat16",

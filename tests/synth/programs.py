@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import Activity
-from nsysan.synth.simulation.communicator import Communicator, Purpose
+from nsysan.model.purposes import Purpose
+from nsysan.synth.simulation.communicator import Communicator
 from nsysan.synth.simulation.engine import simulate
 from nsysan.synth.simulation.host import Machine
 from nsysan.synth.simulation.program import Action, Launch, Rendezvous, collective_kernel, kernel

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsysan.model.kernels import Collective
-from nsysan.synth.simulation.communicator import Communicator, Purpose
+from nsysan.model.purposes import Purpose
+from nsysan.synth.simulation.communicator import Communicator
 from nsysan.synth.simulation.engine import simulate
 from nsysan.synth.simulation.host import Machine
 from nsysan.synth.simulation.program import Action, HostWork, Message, Rendezvous

@@ -7,7 +7,8 @@ from itertools import permutations
 import pytest
 
 from nsysan.model.kernels import Collective
-from nsysan.synth.simulation.communicator import Communicator, Purpose
+from nsysan.model.purposes import Purpose
+from nsysan.synth.simulation.communicator import Communicator
 from nsysan.synth.simulation.meeting import Meeting
 from nsysan.synth.simulation.program import Message, Rendezvous
 from nsysan.synth.simulation.timelines import CollectiveRun, Simulation

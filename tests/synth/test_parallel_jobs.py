@@ -12,10 +12,10 @@ import pytest
 from nsysan.model.errors import UsageError
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import Activity
+from nsysan.model.purposes import Purpose
 from nsysan.synth.generate import generate
 from nsysan.synth.request import Request
 from nsysan.synth.scenario import find_scenario
-from nsysan.synth.simulation.communicator import Purpose
 from nsysan.synth.simulation.engine import simulate
 from nsysan.synth.simulation.timelines import RankTimeline, Simulation
 from nsysan.synth.training import kernels

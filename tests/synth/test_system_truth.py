@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import Activity
-from nsysan.synth.simulation.communicator import Purpose, whole
+from nsysan.model.purposes import Purpose
+from nsysan.synth.simulation.communicator import whole
 from nsysan.synth.simulation.gemm import GemmShape
 from nsysan.synth.simulation.program import Rendezvous, Task, collective_kernel, copy, gemm_kernel, kernel, memset
 from nsysan.synth.simulation.timelines import Call, GpuWork, Span

@@ -62,7 +62,9 @@ def nccl_sentences(run: Run) -> Iterator[str]:
 def _network_sentence(log: NcclLogSummary) -> str:
     version = f" {', '.join(log.versions)}" if log.versions else ""
     networks = [f"{one.network} ({counted(one.process_count, 'rank')})" for one in log.networks]
-    told = f"uses {' and '.join(networks)} between nodes" if networks else "does not say which network it uses"
+    layers = [layer for layer in log.adapters if layer not in {one.network for one in log.networks}]
+    on = f" on {', '.join(layers)}" if networks and layers else ""
+    told = f"names {' and '.join(networks)}{on} as its network" if networks else "does not say which network it uses"
     links = [f"{link.path} ({format_count(link.count)})" for link in log.links[:3]]
     over = f"; connections go over {', '.join(links)}" if links else ""
     return f"NCCL{version} {told}{over}, says {log.name}."

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from enum import Enum
 from functools import lru_cache
 
-
-class Purpose(str, Enum):
-    """What the ranks of a communicator share."""
-
-    DATA_PARALLEL = "data_parallel"
-    TENSOR_PARALLEL = "tensor_parallel"
-    PIPELINE_PARALLEL = "pipeline_parallel"
-    EXPERT_PARALLEL = "expert_parallel"
+from nsysan.model.purposes import Purpose
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from nsysan.synth.simulation.communicator import Communicator, Purpose, whole
+from nsysan.model.purposes import Purpose
+from nsysan.synth.simulation.communicator import Communicator, whole
 from nsysan.synth.simulation.program import Action, Synchronize
 from nsysan.synth.training import nccl
 from nsysan.synth.training.knobs import Knobs

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from nsysan.model.purposes import Purpose
 from nsysan.model.stages import Stage
-from nsysan.synth.simulation.communicator import Purpose
 from nsysan.synth.simulation.gemm import GemmShape
 from nsysan.synth.simulation.program import (
     Action,

@@ -11,8 +11,9 @@ from itertools import chain
 
 from nsysan.model.copies import CopyKind, MemoryKind
 from nsysan.model.kernels import Collective
+from nsysan.model.purposes import Purpose
 from nsysan.model.stages import Stage
-from nsysan.synth.simulation.communicator import Communicator, Purpose
+from nsysan.synth.simulation.communicator import Communicator
 from nsysan.synth.simulation.program import (
     Action,
     HostWork,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from nsysan.synth.simulation.communicator import Communicator, Purpose
+from nsysan.model.purposes import Purpose
+from nsysan.synth.simulation.communicator import Communicator
 from nsysan.synth.training.knobs import Knobs
 from nsysan.synth.training.layer import Layer
 from nsysan.synth.training.network import Network

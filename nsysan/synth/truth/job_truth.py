@@ -10,9 +10,9 @@ import msgspec
 
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import PartTimes
+from nsysan.model.purposes import Purpose
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.placement import Placement
-from nsysan.synth.simulation.communicator import Purpose
 from nsysan.synth.simulation.gemm import GemmShape
 from nsysan.synth.simulation.timelines import GpuWork, RankTimeline, Simulation
 from nsysan.synth.system.memory import MemoryTruth

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from nsysan.model.errors import UsageError
 from nsysan.model.kernels import Collective
-from nsysan.synth.simulation.communicator import Communicator, Purpose, largest_divisor, neighbours, whole
+from nsysan.model.purposes import Purpose
+from nsysan.synth.simulation.communicator import Communicator, largest_divisor, neighbours, whole
 from nsysan.synth.simulation.gemm import GemmShape
 from nsysan.synth.simulation.program import Action, Message, Rendezvous
 from nsysan.synth.training import kernels

@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from nsysan.model.errors import UsageError
 from nsysan.model.kernels import Collective
+from nsysan.model.purposes import Purpose
 from nsysan.model.stages import Stage
-from nsysan.synth.simulation.communicator import Communicator, Purpose, largest_divisor, neighbours, strided
+from nsysan.synth.simulation.communicator import Communicator, largest_divisor, neighbours, strided
 from nsysan.synth.simulation.program import Action, Message, Rendezvous
 from nsysan.synth.training.job import Parallelism
 from nsysan.synth.training.operators import in_range

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nsysan.model.kernels import Collective
-from nsysan.synth.simulation.communicator import Communicator, Purpose
+from nsysan.model.purposes import Purpose
+from nsysan.synth.simulation.communicator import Communicator
 from nsysan.synth.simulation.program import Action, Rendezvous
 from nsysan.synth.training.job import DATA_PARALLEL, Parallelism
 from nsysan.synth.training.training_step import TrainingStep

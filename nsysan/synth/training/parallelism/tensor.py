@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from nsysan.model.errors import UsageError
 from nsysan.model.kernels import Collective
-from nsysan.synth.simulation.communicator import Communicator, Purpose, neighbours, strided
+from nsysan.model.purposes import Purpose
+from nsysan.synth.simulation.communicator import Communicator, neighbours, strided
 from nsysan.synth.simulation.program import Action
 from nsysan.synth.training.job import Parallelism
 from nsysan.synth.training.training_step import TrainingStep
