@@ -79,14 +79,14 @@ _NOT_YET = {
 }
 
 
-def compute_baseline(_job: Job, results: ResultSet) -> Baseline | Skipped:
+def compute_baseline(job: Job, results: ResultSet) -> Baseline | Skipped:
     """The figures that the other results give; skipped where no GPU work was recorded."""
     gpu_time = results.get(GpuTime)
     if isinstance(gpu_time, Skipped):
         return Skipped(Baseline.id, gpu_time.reason, gpu_time.recapture)
     found = {
         "compute_busy_frac": _compute_busy(gpu_time),
-        "communication_wait_frac": _communication_wait(gpu_time, results),
+        "communication_wait_frac": _communication_wait(job, gpu_time, results),
         "data_wait_ns_per_step": _data_wait(results),
     }
     peak = _fullest(results)
@@ -121,11 +121,13 @@ def _compute_busy(gpu_time: GpuTime) -> float | str:
     return gpu_time.job.compute_busy_frac.mean_frac
 
 
-def _communication_wait(gpu_time: GpuTime, results: ResultSet) -> float | str:
+def _communication_wait(job: Job, gpu_time: GpuTime, results: ResultSet) -> float | str:
     """The share of the window that passes in exposed waits for other ranks, mean over ranks; or why it is unknown."""
     found = results.get(Collectives)
     if isinstance(found, Skipped):
         return f"needs collectives: {found.reason}"
+    if left_out := len(job.collectives.members) - len(found.ranks):
+        return f"needs all ranks: --gpu leaves {left_out} of {len(job.collectives.members)} out"
     if len(found.ranks) <= 1:
         return "one rank alone cannot show whether it waits for others or transfers"
     if found.world_size is not None and found.world_size > len(found.ranks):

@@ -11,6 +11,9 @@ from nsysan.model.partition import Activity
 from nsysan.model.stages import Stage
 from nsysan.model.tables import Int64Array
 
+LEFT_OUT = -2
+"""In place of the stage of a device that is left out of the job."""
+
 
 def stages_of_operations(job: Job) -> Int64Array:
     """The code of each operation's stage; ``UNASSIGNED`` without steps, and where nothing tells."""
@@ -20,8 +23,9 @@ def stages_of_operations(job: Job) -> Int64Array:
     for place, member in enumerate(found.members):
         device = devices.get(member.id)
         own = found.rows_of(place)
-        of_activities = None if device is None or own.stop == own.start else job.stages.of_activities(device)
-        if device is not None and of_activities is not None:
+        if device is None:
+            stages[own] = LEFT_OUT
+        elif own.stop > own.start and (of_activities := job.stages.of_activities(device)) is not None:
             activities = device.activities
             communicates = activities.kind == int(Activity.COMMUNICATION)
             communicates &= activities.source == SOURCES.index("kernels")
@@ -31,8 +35,8 @@ def stages_of_operations(job: Job) -> Int64Array:
 
 
 def common_stages(stages: Int64Array, table: Int64Array) -> Int64Array:
-    """The stage of each instance: that of its operations on all ranks, ``UNASSIGNED`` where they differ."""
-    present = table >= 0
+    """The stage of each instance: that of its operations on all ranks of the job, ``UNASSIGNED`` where they differ."""
+    present = (table >= 0) & (stages[table] != LEFT_OUT)
     own = np.where(present, stages[table], UNASSIGNED)
     highest = own.max(axis=1, initial=UNASSIGNED)
     agree = (~present | (own == highest[:, None])).all(axis=1)

@@ -96,6 +96,7 @@ def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress =
             *_range_notes(options.window),
             *job.notes,
             *_rank_notes(job.collectives),
+            *_left_out_notes(job),
         ),
         results=results,
         diagnosis=diagnose(results, window_is_chosen=options.window != WindowChoice()),
@@ -146,6 +147,17 @@ def _rank_notes(collectives: JobCollectives) -> Iterator[Note]:
     """What is to be known of ranks, where they have anything to do with each other."""
     if len(collectives.members) > 1 and len(collectives.operations):
         yield from rank_notes(collectives.ranks)
+
+
+def _left_out_notes(job: Job) -> Iterator[Note]:
+    """What cannot be told of ranks where ``--gpu`` leaves some of them out."""
+    ranks, devices = len(job.collectives.members), len(job.devices)
+    if ranks > devices and len(job.collectives.operations):
+        yield Note(
+            "ranks_left_out",
+            f"--gpu keeps {devices} of {counted(ranks, 'rank')}: waits are those of all, but why a rank is late, and "
+            "the share that ranks wait, take the work of the others and are null.",
+        )
 
 
 def _compute(job: Job, wanted: Sequence[Analysis], progress: Progress) -> ResultSet:
