@@ -15,7 +15,7 @@ from nsysan.model.nccl_tests import NcclTest, NcclTestRow
 from nsysan.model.text import display_text
 from nsysan.model.units import NS_PER_US
 
-_LAUNCHER = re.compile(r"\x1b\[[0-9;]*m|\[\d+(?:,\d+)*\](?:<\w+>:?)?(?=\s)|^\s*\d+:\s|\(\w+ pid=\d+[^)]*\)")
+_LAUNCHER = re.compile(r"\x1b\[[0-9;]*m|\[\d+(?:,\d+)*\](?:<\w+>:?)?|^\s*\d+:\s|\(\w+ pid=\d+[^)]*\)")
 """What launchers put before every line, or every piece of one."""
 _DEVICE = re.compile(
     r"Rank +(?P<rank>\d+) (?:Group +\d+ )?Pid +\d+ on +(?P<host>\S+) device +\d+ \[[^\]]*\] (?P<gpu>.+)"
@@ -27,6 +27,7 @@ _FAILURE = re.compile(r"(?:Test (?:NCCL|CUDA) failure|NCCL failure|Test failure)
 _ALIASES = {"bytes": "size", "N": "count", "op": "redop", "cputime": "time", "res": "error"}
 _TIME, _WRONG_COLUMN = "time", "#wrong"
 _FIRST_COLUMNS = ("size", "count", "type")
+_FIRST_LINES = ("nccl-tests version", "Collective test starting", "nThread")
 _RUN_AGAIN = "Run the test again; figures of a run that failed are not used."
 
 
@@ -81,7 +82,7 @@ def _tables(lines: Iterable[str]) -> Iterator[_Table]:
         if (failure := _FAILURE.search(line)) is not None:
             raise InputError(f"A test of nccl-tests failed: {display_text(failure[0].strip(), 120)}.", _RUN_AGAIN)
         bare = _LAUNCHER.sub(" ", line).strip().lstrip("#").strip()
-        if table.rows and (bare.startswith("nThread") or _Layout.of(bare.split()) is not None):
+        if table.rows and (bare.startswith(_FIRST_LINES) or _Layout.of(bare.split()) is not None):
             yield table
             table = _Table()
         _take(table, bare)
