@@ -13,6 +13,7 @@ from tests.ingest.reading import edit
 from tests.runs import result_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 HASH = 0xD1373F8C6AC1BA54
@@ -31,7 +32,7 @@ class Trace:
         self.pid, self.shift_ns = 100 + rank, 1000 * rank
         self.export.nvtx_domain(DOMAIN, "NCCL", pid=self.pid)
 
-    def ranged(self, begin: int, end: int, name: str, told: dict[str, object]) -> None:
+    def ranged(self, begin: int, end: int, name: str, told: Mapping[str, object]) -> None:
         self.export.nvtx(begin + self.shift_ns, end + self.shift_ns, name, pid=self.pid, domain=DOMAIN)
         self.attached.append((begin + self.shift_ns, json.dumps(told)))
 

@@ -16,7 +16,9 @@ _INIT = re.compile(
 )
 _ID = re.compile(r"commId (0x[0-9a-f]{1,16})")
 _SPLIT = re.compile(r"parent (?P<parent>\S+) splitCount (?P<number>\d+) color (?P<colour>-?\d+)")
-_NODES = re.compile(r"comm (?P<address>\S+) rank \d+ n[rR]anks \d+ nNodes (?P<nodes>\d{1,8})\b")
+_NODES = re.compile(
+    r"comm (?P<address>\S+) rank (?P<rank>\d{1,8}) n[rR]anks (?P<size>\d{1,8}) nNodes (?P<nodes>\d{1,8})\b"
+)
 _CHANNELS = re.compile(r"(?P<count>\d{1,4}) coll channels\b")
 _RING = re.compile(r"Channel 0+/(?P<count>\d{1,4}) : (?P<ring>\d+(?: +\d+)*)$")
 _TREES = re.compile(r"\[\d+\] -?\d+/-?\d+/-?\d+->\d+->-?\d+")
@@ -52,7 +54,7 @@ class CommunicatorsInLog:
         if (found := _INIT.match(message)) is not None:
             self._identify(thread, found)
         elif (found := _NODES.match(message)) is not None:
-            self._of(thread).node_count = int(found["nodes"])
+            self._place(thread, found).node_count = int(found["nodes"])
         elif (found := _CHANNELS.match(message)) is not None:
             self._of(thread).channel_count = int(found["count"])
         elif (found := _RING.match(message)) is not None:
@@ -88,12 +90,17 @@ class CommunicatorsInLog:
             self._all.append(self._making[thread])
         return self._making[thread]
 
-    def _identify(self, thread: tuple[LogOrigin, int], found: re.Match[str]) -> None:
+    def _place(self, thread: tuple[LogOrigin, int], found: re.Match[str]) -> _Membership:
+        """The membership at the address that a line tells, with its rank and size."""
         making = self._making.get(thread)
         if making is not None and making.address not in {"", found["address"]}:
             del self._making[thread]
         making = self._of(thread)
         making.address, making.rank, making.size = found["address"], int(found["rank"]), int(found["size"])
+        return making
+
+    def _identify(self, thread: tuple[LogOrigin, int], found: re.Match[str]) -> None:
+        making = self._place(thread, found)
         making.name = self._name(making, found["rest"]) or making.name
         if found["state"] == "COMPLETE":
             del self._making[thread]
