@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -52,7 +52,7 @@ class CollectiveRow:
     backend: str | None
     communicator: str | None
     purpose: Purpose | None
-    purpose_confidence: Confidence | None
+    purpose_confidence: Confidence | None = field(default=None, kw_only=True)
     ranks: tuple[int, ...]
     nodes: int | None
     dtype: str | None

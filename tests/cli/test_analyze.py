@@ -511,7 +511,7 @@ def test_sixty_thousand_character_names_keep_the_page_small() -> None:
 
 def test_a_bug_is_one_sentence_and_exit_4(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     _report()
-    monkeypatch.setattr("nsysan.pipeline.analyze.build_job", lambda *_: 1 / 0)
+    monkeypatch.setattr("nsysan.pipeline.analyze.build_job", lambda *_, **__: 1 / 0)
 
     assert main(["analyze", "step.sqlite"]) == 4
     assert "ZeroDivisionError" in capsys.readouterr().err

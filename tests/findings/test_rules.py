@@ -157,7 +157,10 @@ def test_evidence_names_results_that_exist(tmp_path: Path) -> None:
         export.call(begin, begin + 1, "cudaLaunchKernel", correlation=begin)
         export.kernel(begin + 2, begin + 8, GEMM, correlation=begin)
 
-    findings = analyze_exports(tmp_path, export).findings
+    log = "a:1:2 [0] NCCL INFO Using network Socket\na:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] via NET/Socket/0\n"
+    (tmp_path / "nccl.log").write_text(log)
+
+    findings = analyze_exports(tmp_path, export, options=AnalyzeOptions(evidence=(tmp_path / "nccl.log",))).findings
 
     assert {finding.id for finding in findings} == {rule.id for rule in rules()}
     sources = {evidence.source for finding in findings for evidence in finding.evidence}

@@ -21,6 +21,8 @@ from nsysan.analysis.lanes.ranges import ThreadRanges
 from nsysan.analysis.lanes.streams import StreamLane
 from nsysan.analysis.lanes.waits import CAUSES_LAST_FIRST
 from nsysan.analysis.lateness_causes import WhyLate
+from nsysan.analysis.nccl_logs import NcclLogs
+from nsysan.analysis.nccl_tests import NcclTests
 from nsysan.analysis.ranges import RangeKind, RangeNode, Ranges, RangeTimesOfName
 from nsysan.analysis.steps import ExcludedSteps, Step, Steps, StepsOfDevice, StepTable
 from nsysan.analysis.stragglers import Pattern, Straggler, Stragglers
@@ -40,6 +42,7 @@ from nsysan.model.run import SCHEMA_VERSION, Note, Provenance, ReportInfo, Run
 from nsysan.model.trace import RankSource
 from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
 from tests.report.inside import INSIDE
+from tests.report.nccl_words import NCCL_LOGS, NCCL_TESTS
 from tests.report.staged import STAGED
 
 RESULT_TYPES: tuple[type[Result], ...] = (
@@ -54,6 +57,8 @@ RESULT_TYPES: tuple[type[Result], ...] = (
     Collectives,
     Stragglers,
     *(type(result) for result in (*INSIDE, *STAGED)),
+    NcclLogs,
+    NcclTests,
 )
 WHY = "this run holds no steps, so the window may include start-up"
 
@@ -497,6 +502,8 @@ RESULTS: tuple[Result, ...] = (
     STRAGGLERS,
     *INSIDE,
     *STAGED,
+    NCCL_LOGS,
+    NCCL_TESTS,
 )
 
 
