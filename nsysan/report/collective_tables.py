@@ -21,6 +21,7 @@ SHOWN_RANKS = 32
 MENTIONED_FROM_FRAC = 0.02
 """A straggler is named in a sentence if the waits for it are so much of all collectives' time, over ranks."""
 _MANY_RANKS = 8
+_SURE = {Confidence.HIGH: "", Confidence.MEDIUM: "likely ", Confidence.LOW: "perhaps "}
 _UNKNOWN = Cell("unknown", style="faint")
 
 _HEAT = (
@@ -170,8 +171,7 @@ def _purpose(row: CollectiveRow) -> str | None:
     """What the ranks share, and where no name says it, how sure that is."""
     if row.purpose is None or row.purpose_confidence is None:
         return None
-    sure = row.purpose_confidence is Confidence.HIGH
-    return spelled(row.purpose) if sure else f"{spelled(row.purpose)}? ({row.purpose_confidence.value} confidence)"
+    return f"{_SURE[row.purpose_confidence]}{spelled(row.purpose)}"
 
 
 def _incomplete(row: CollectiveRow) -> str | None:

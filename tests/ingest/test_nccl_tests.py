@@ -97,6 +97,17 @@ def test_earlier_layouts(tmp_path: Path, text: str, told: tuple[object, ...]) ->
     assert {one.wrong_count for one in test.rows} == {None}
 
 
+def test_rates_that_the_table_cuts_off_are_worked_out(tmp_path: Path) -> None:
+    small = "           8             1     float    none      -1   100.00    0.00    0.00       0    80.00   0.00   0.00  0\n"
+    row = "     1048576        131072"
+
+    [test] = found_in(tmp_path, NEW.replace(row, small + row))
+
+    # 8 bytes in 100 and in 80 us, over two ranks half of it on the bus as 9.71 of 19.42 GB/s
+    assert [one.algbw_bytes_per_s for one in test.rows[:2]] == [80_000.0, 100_000.0]
+    assert [one.busbw_bytes_per_s for one in test.rows[:2]] == [40_000.0, 50_000.0]
+
+
 def test_what_launchers_put_around_the_pieces_of_a_line(tmp_path: Path) -> None:
     piecewise = (
         NEW.replace("     54.10", "[0]    54.10").replace("\n   ", "\n[1,0]<stdout>:   ").replace("\n#", "\n[0]#")

@@ -31,8 +31,8 @@ def test_a_sentence_for_each_log_and_test() -> None:
     assert used == "Its 2,000 lines about calls told more of 1,000 calls in the traces."
     assert omitted == "7 later calls in it were not read: there are too many."
     assert test == (
-        "nccl-tests reached up to 338.820 GB/s of bus bandwidth with all reduce, as its bus factor tells, over 16 ranks "
-        "on 2 nodes (NVIDIA H100 80GB HBM3), says table.txt."
+        "nccl-tests reached up to 338.820 GB/s of bus bandwidth with all reduce, as its bus factor tells, over 16 "
+        "ranks on 2 nodes (NVIDIA H100 80GB HBM3), says table.txt."
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nsysan.ingest.nccl_log.lines import LONGEST_LINE_BYTES
-from nsysan.ingest.nccl_tests.identity import kind_by_ratio, kind_in, version_of
+from nsysan.ingest.nccl_tests.identity import kind_by_ratio, kind_in, version_of, with_exact_rates
 from nsysan.model.errors import InputError
 from nsysan.model.kernels import Collective
 from nsysan.model.nccl_tests import NcclTest, NcclTestRow
@@ -168,7 +168,7 @@ def _finished(table: _Table, name: str) -> NcclTest:
         node_count=len(set(table.hosts.values())) or None,
         gpu_names=tuple(table.gpu_names),
         is_cpu_time=table.layout.is_cpu_time,
-        rows=tuple(table.rows),
+        rows=with_exact_rates(table.rows),
         average_busbw_bytes_per_s=None if table.average is None else table.average * 1e9,
     )
 
