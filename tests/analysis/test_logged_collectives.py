@@ -154,6 +154,14 @@ def test_the_log_of_one_rank_names_no_communicator(tmp_path: Path) -> None:
     assert (row.communicator, row.bytes, row.ranks, row.complete_count) == (None, 4, (0, 1), 1)
 
 
+def test_sizes_beyond_all_memory_are_unknown(tmp_path: Path) -> None:
+    lines = [line(100, "AllGather", (1 << 42) - 1).replace("nranks=2", "nranks=99999999")]
+
+    [row] = result_of(analyzed(tmp_path, lines, report(100, "AllGather")), Collectives).collectives
+
+    assert (row.bytes, row.dtype) == (None, "float32")
+
+
 def test_what_the_trace_tells_stays(tmp_path: Path) -> None:
     export = job(100, 101)
     for pid in (100, 101):

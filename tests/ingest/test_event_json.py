@@ -123,6 +123,8 @@ def test_layouts_of_releases(tmp_path: Path, schema: int, data: bytes, told: tup
         '{"Type":59,"NvtxEvent":{"Payload":{"BinaryData":[{"SchemaId":"16777221","Data":"%%%"}]}}}',
         '{"Type":59,"NvtxEvent":{"BinaryData":' + "[" * 100_000,
         '{"Type":80,"CudaEvent":{"BinaryData":1}}',
+        event(4, struct.pack("<QQ", 9, 64), start_ns=1 << 70),
+        event(4, struct.pack("<QQ", 9, 64), tid=-1),
     ],
 )
 def test_damage_tells_nothing(tmp_path: Path, line: str) -> None:

@@ -98,7 +98,7 @@ def test_earlier_layouts(tmp_path: Path, text: str, told: tuple[object, ...]) ->
 
 
 def test_rates_that_the_table_cuts_off_are_worked_out(tmp_path: Path) -> None:
-    small = "           8             1     float    none      -1   100.00    0.00    0.00       0    80.00   0.00   0.00  0\n"
+    small = "8 1 float none -1 100.00 0.00 0.00 0 80.00 0.00 0.00 0\n"
     row = "     1048576        131072"
 
     [test] = found_in(tmp_path, NEW.replace(row, small + row))
@@ -143,6 +143,7 @@ def test_several_tests_in_one_file(tmp_path: Path) -> None:
         (NEW.replace("9.69       0", "9.69       3"), "1 wrong results"),
         (NEW.partition("# Out of bounds")[0], "ends before its test of nccl-tests does"),
         (NEW.partition("     1048576")[0] + "# Out of bounds values : 0 OK\n", "without rows"),
+        (NEW.replace("54.10   19.38", "nan     inf"), "without rows"),
         (
             NEW.partition("#       size")[0]
             + "node0: Test NCCL failure common.cu:1005 'remote process exited' .. on 1\n",
@@ -150,7 +151,7 @@ def test_several_tests_in_one_file(tmp_path: Path) -> None:
         ),
         ("# nThread 1 nGpus 8 minBytes 8 maxBytes 16\nKilled\n", "printed no table"),
     ],
-    ids=["wrong data", "wrong data in a row", "cut off", "no rows", "failed", "killed"],
+    ids=["wrong data", "wrong data in a row", "cut off", "no rows", "no figures", "failed", "killed"],
 )
 def test_failed_runs_are_refused(tmp_path: Path, text: str, why: str) -> None:
     assert why in refusal(tmp_path, text)

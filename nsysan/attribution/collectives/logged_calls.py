@@ -24,6 +24,7 @@ from nsysan.model.trace import PROCESS_BITS, process_of
 
 _THREAD_MASK = 0xFFFFFF
 _UNKNOWN = -1
+_LARGEST_BYTES = 1 << 62
 _MOST_COMPARED = 50_000_000
 """So many calls are compared for one thread; a trace that needs more repeats itself too often to be placed."""
 
@@ -135,7 +136,8 @@ def _whole_bytes(call: LoggedCall) -> int:
     if call.size_bytes is None:
         return ABSENT
     kind = KINDS.index(call.kind)
-    return call.size_bytes if kind == SEND_RECV or kind in OF_THE_WHOLE else call.size_bytes * call.rank_count
+    whole = call.size_bytes if kind == SEND_RECV or kind in OF_THE_WHOLE else call.size_bytes * call.rank_count
+    return whole if whole < _LARGEST_BYTES else ABSENT
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -45,6 +45,7 @@ class CommunicatorsInLog:
     def __init__(self) -> None:
         self._all: list[_Membership] = []
         self._making: dict[tuple[LogOrigin, int], _Membership] = {}
+        self._names: dict[tuple[str, int, str], str | None] = {}
 
     def take(self, line: LogLine) -> bool:
         """Whether the line was of a communicator."""
@@ -77,11 +78,7 @@ class CommunicatorsInLog:
 
     def names(self) -> Mapping[tuple[str, int, str], str | None]:
         """The name of the communicator at each address of a process, None where it had several there."""
-        names: dict[tuple[str, int, str], str | None] = {}
-        for one in self._all:
-            key = (one.origin.host, one.origin.pid, one.address)
-            names[key] = one.name if names.get(key, one.name) == one.name else None
-        return names
+        return self._names
 
     def _of(self, thread: tuple[LogOrigin, int]) -> _Membership:
         """What the thread is making; of older releases it is told only at the end which communicator that is."""
@@ -102,6 +99,8 @@ class CommunicatorsInLog:
     def _identify(self, thread: tuple[LogOrigin, int], found: re.Match[str]) -> None:
         making = self._place(thread, found)
         making.name = self._name(making, found["rest"]) or making.name
+        key = (making.origin.host, making.origin.pid, making.address)
+        self._names[key] = making.name if self._names.get(key, making.name) == making.name else None
         if found["state"] == "COMPLETE":
             del self._making[thread]
 
@@ -112,7 +111,7 @@ class CommunicatorsInLog:
         split = _SPLIT.search(rest)
         if split is None:
             return None
-        parent = self.names().get((making.origin.host, making.origin.pid, split["parent"]))
+        parent = self._names.get((making.origin.host, making.origin.pid, split["parent"]))
         return None if parent is None else f"{parent}/{split['number']}/{split['colour']}"
 
 

@@ -7,6 +7,7 @@ where ranks write at once, several in one line. Lines with a bus bandwidth are h
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -23,6 +24,8 @@ _PREFIX = re.compile(
 )
 _HOST_CHARACTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _LONGEST_HOST = 255
+_MOST_ALIKE = 256
+"""So many hosts have a process of one number, at most, among which a name may be one with something before it."""
 _BARE_PREFIX = re.compile(rb"NCCL (?P<level>INFO|WARN) |(?=NCCL version [0-9])")
 _COLOUR = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -44,6 +47,7 @@ class LogLines:
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._origins: dict[tuple[bytes, bytes, bytes], LogOrigin] = {}
+        self._hosts: defaultdict[tuple[bytes, bytes], list[bytes]] = defaultdict(list)
         self.line_count = 0
 
     def __iter__(self) -> Iterator[LogLine]:
@@ -81,10 +85,12 @@ class LogLines:
         """The origin, one object for all its lines. What another rank left before the host's name is cut off."""
         known = self._origins.get((host, pid, device))
         if known is None:
-            before = next((other for other in self._origins if _ends_with(host, pid, device, other)), None)
-            origin = LogOrigin(host.decode("ascii"), int(pid), int(device))
-            known = origin if before is None else self._origins[before]
+            hosts = self._hosts[pid, device]
+            whole = next((other for other in hosts if host.endswith(other)), host)
+            known = self._origins.get((whole, pid, device)) or LogOrigin(whole.decode("ascii"), int(pid), int(device))
             self._origins[host, pid, device] = known
+            if len(hosts) < _MOST_ALIKE:
+                hosts.append(whole)
         return known
 
 
@@ -92,10 +98,6 @@ def _host_before(piece: bytes, end: int) -> bytes:
     """The name that ends there: a pattern that began with it would be tried at every letter of the line."""
     before = piece[max(0, end - _LONGEST_HOST) : end]
     return before[len(before.rstrip(_HOST_CHARACTERS)) :]
-
-
-def _ends_with(host: bytes, pid: bytes, device: bytes, other: tuple[bytes, bytes, bytes]) -> bool:
-    return (pid, device) == other[1:] and host != other[0] and host.endswith(other[0])
 
 
 def _text(raw: bytes) -> str:

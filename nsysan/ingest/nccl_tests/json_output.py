@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
@@ -17,12 +18,15 @@ from nsysan.model.units import NS_PER_US
 LARGEST_BYTES = 256 << 20
 
 
+_Figure = Annotated[float, msgspec.Meta(ge=0)]
+
+
 class _Times(msgspec.Struct):
-    alg_bw: float
-    bus_bw: float
-    time: float | None = None
-    cpu_time: float | None = None
-    nwrong: float | None = None
+    alg_bw: _Figure
+    bus_bw: _Figure
+    time: _Figure | None = None
+    cpu_time: _Figure | None = None
+    nwrong: _Figure | None = None
 
 
 class _Result(msgspec.Struct):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from nsysan.model.nccl_tests import NcclTest, NcclTestRow
 from nsysan.model.text import display_text
 from nsysan.model.units import NS_PER_US
 
-_LAUNCHER = re.compile(r"\x1b\[[0-9;]*m|\[\d+(?:,\d+)*\](?:<\w+>:?)?|^\s*\d+:\s|\(\w+ pid=\d+[^)]*\)")
+_LAUNCHER = re.compile(r"\x1b\[[0-9;]*m|\[\d+(?:,\d+)*\](?:<\w+>:?)?|^\s*\d+:\s|\(\w{1,60} pid=\d+[^)]{0,120}\)")
 """What launchers put before every line, or every piece of one."""
 _DEVICE = re.compile(
     r"Rank +(?P<rank>\d+) (?:Group +\d+ )?Pid +\d+ on +(?P<host>\S+) device +\d+ \[[^\]]*\] (?P<gpu>.+)"
@@ -26,6 +27,7 @@ _AVERAGE = re.compile(r"Avg bus bandwidth *: *(?P<rate>[\d.e+-]+)")
 _FAILURE = re.compile(r"(?:Test (?:NCCL|CUDA) failure|NCCL failure|Test failure).*")
 _ALIASES = {"bytes": "size", "N": "count", "op": "redop", "cputime": "time", "res": "error"}
 _TIME, _WRONG_COLUMN = "time", "#wrong"
+_FIGURES = (_TIME, "algbw", "busbw")
 _FIRST_COLUMNS = ("size", "count", "type")
 _FIRST_LINES = ("nccl-tests version", "Collective test starting", "nThread")
 _RUN_AGAIN = "Run the test again; figures of a run that failed are not used."
@@ -132,6 +134,8 @@ def _rows(layout: _Layout, words: Sequence[str]) -> list[NcclTestRow]:
 
 def _row(figures: dict[str, str], *, in_place: bool) -> NcclTestRow:
     root = int(figures.get("root", "-1"))
+    if not all(math.isfinite(float(figures[name])) and float(figures[name]) >= 0 for name in _FIGURES):
+        raise ValueError("no figures")
     wrong = figures.get(_WRONG_COLUMN, "N/A")
     return NcclTestRow(
         size_bytes=int(figures["size"]),

@@ -54,6 +54,8 @@ def _of_event(line: bytes) -> Iterator[dict[str, int]]:
     try:
         event = json.loads(line)["NvtxEvent"]
         place = {"start_ns": int(event["Timestamp"]), "global_tid": int(event["GlobalTid"])}
+        if not all(0 <= number < 1 << 63 for number in place.values()):
+            return
         for payload in event["Payload"]["BinaryData"]:
             told = entries_of(int(payload["SchemaId"]), base64.b64decode(payload["Data"], validate=True))
             if told:
