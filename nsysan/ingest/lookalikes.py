@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 from dataclasses import dataclass
 
+from nsysan.ingest.nccl_log.reading import MARKS
+from nsysan.ingest.nsys.event_json import begins_like_events
 from nsysan.ingest.reader import Candidate
 from nsysan.ingest.torch.opening import RECORD_AGAIN, is_cut_before_its_keys
 
@@ -30,6 +32,11 @@ _GIVE_FOLDER = (
 )
 _RAW_STREAM = Look("a raw stream that nsys did not turn into a report", _IMPORT)
 
+_EVENTS = Look(
+    "an export of a report as JSON",
+    "Give an SQLite export of the report, and this beside it with --evidence: it tells what NCCL's calls move.",
+)
+_LOG = Look("a log of NCCL", "Give it with --evidence, beside the report of the run.")
 _CUT_TRACE = Look("the begin of a trace of PyTorch's profiler that was cut off", RECORD_AGAIN)
 
 _BY_FIRST_BYTES = (
@@ -64,7 +71,14 @@ def look_of(candidate: Candidate) -> Look:
         return _RAW_STREAM
     if candidate.head.lstrip().lower().startswith(_PAGE_MARKS):
         return Look("a web page or XML document", _SAVED_PAGE)
-    return Look("text") if _is_text(candidate.head) else Look("data of an unknown kind")
+    return _look_of_text(candidate.head) if _is_text(candidate.head) else Look("data of an unknown kind")
+
+
+def _look_of_text(head: bytes) -> Look:
+    """Text that says more as evidence, or says nothing here."""
+    if begins_like_events(head):
+        return _EVENTS
+    return Look("text") if MARKS.search(head) is None else _LOG
 
 
 def _is_text(head: bytes) -> bool:

@@ -45,6 +45,16 @@ WRONG_CONTENT = {
         'a Git LFS pointer, the stand-in for a file; it begins with "version https://".',
         "Fetch the content with: git lfs pull",
     ),
+    "report.json": (
+        b'{"data":["QnxKernelTrace"]}\n{"Type":75,"NvtxEvent":{"Type":75}}\n',
+        'an export of a report as JSON; it begins with "{"data":["QnxKer".',
+        "Give an SQLite export of the report, and this beside it with --evidence: it tells what NCCL's calls move.",
+    ),
+    "nccl.log": (
+        b"node0:7:8 [0] NCCL INFO Using network IB\n",
+        'a log of NCCL; it begins with "node0:7:8 [0] NC".',
+        "Give it with --evidence, beside the report of the run.",
+    ),
     "encrypted.nsys-rep": (
         b"\x8f\xee\x01\xfa" * 8,
         'data of an unknown kind; it begins with "' + "\\x8f\\xee\\x01\\xfa" * 4 + '".',
