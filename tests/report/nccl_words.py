@@ -43,8 +43,10 @@ TEST = NcclTestSummary(
     is_cpu_time=False,
     highest_busbw_bytes_per_s=338.82e9,
     sizes=(
-        SizeReached(1 << 20, in_place=False, time_ns=203_200, algbw_bytes_per_s=5.16e9, busbw_bytes_per_s=9.68e9),
-        SizeReached(1 << 33, in_place=True, time_ns=47_535_000, algbw_bytes_per_s=180.71e9, busbw_bytes_per_s=338.82e9),
+        SizeReached(1 << 20, in_place=False, time_ns=203_200.0, algbw_bytes_per_s=5.16e9, busbw_bytes_per_s=9.68e9),
+        SizeReached(
+            1 << 33, in_place=True, time_ns=47_535_000.0, algbw_bytes_per_s=180.71e9, busbw_bytes_per_s=338.82e9
+        ),
     ),
 )
 NCCL_TESTS = NcclTests((TEST,))

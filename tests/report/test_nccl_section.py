@@ -27,9 +27,9 @@ def test_a_sentence_for_each_log_and_test() -> None:
         "NCCL 2.27.3+cuda12.9 names IB (2 ranks) and Socket (1 rank) on RoCE as its network; connections go over "
         "P2P/direct pointer (128), NET/Socket (4), says nccl.log"
     )
-    used, omitted, test = view.sentences
-    assert used == "Its 2,000 lines about calls told more of 1,000 calls in the traces."
-    assert omitted == "7 later calls in it were not read: there are too many."
+    test, used, omitted = view.sentences
+    assert used == "The 2,000 lines about calls in nccl.log told more of 1,000 calls in the traces."
+    assert omitted == "7 later calls in nccl.log were not read: there are too many."
     assert test == (
         "nccl-tests reached up to 338.820 GB/s of bus bandwidth with all reduce, as its bus factor tells, over 16 "
         "ranks on 2 nodes (NVIDIA H100 80GB HBM3), says table.txt."

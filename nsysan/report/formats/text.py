@@ -32,7 +32,7 @@ from nsysan.report.sections.contention import contention_sentence, queued_senten
 from nsysan.report.sections.counters import counters_sentence
 from nsysan.report.sections.host import foreign_sentences
 from nsysan.report.sections.memory import memory_sentence, recomputation_sentences, step_sentences
-from nsysan.report.sections.nccl import nccl_sentences
+from nsysan.report.sections.nccl import nccl_summary
 from nsysan.report.sections.stages import slowest, stage_sentence
 from nsysan.report.steady_waits import state_wait
 from nsysan.report.verdict import facts_of, state_verdict, subject_of
@@ -169,7 +169,7 @@ def _collective_lines(run: Run) -> list[str]:
 
 def _nccl_lines(run: Run) -> list[str]:
     """What NCCL's logs and nccl-tests say, where they were given."""
-    return [line for sentence in nccl_sentences(run) for line in _wrapped(sentence)]
+    return _bounded(list(nccl_summary(run)), "sentence")
 
 
 def _stage_lines(run: Run) -> list[str]:

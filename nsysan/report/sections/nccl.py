@@ -51,12 +51,16 @@ def tests_of(run: Run) -> tuple[NcclTestSummary, ...]:
 
 
 def nccl_sentences(run: Run) -> Iterator[str]:
-    """What each log and test says, a sentence or two each."""
+    """What each log and test says in one sentence, then what became of the calls in the logs."""
+    yield from nccl_summary(run)
     for log in logs_of(run):
-        yield _network_sentence(log)
         yield from _call_sentences(log)
-    for test in tests_of(run):
-        yield _test_sentence(test)
+
+
+def nccl_summary(run: Run) -> Iterator[str]:
+    """What each log says of networks and links, and each test of bandwidth."""
+    yield from map(_network_sentence, logs_of(run))
+    yield from map(_test_sentence, tests_of(run))
 
 
 def _network_sentence(log: NcclLogSummary) -> str:
@@ -77,9 +81,9 @@ def _call_sentences(log: NcclLogSummary) -> Iterator[str]:
             used = "are of processes that are not in the traces, as far as hosts and process numbers tell"
         elif not log.used_call_count:
             used = "could not be placed: no thread of the traces makes such calls in that order"
-        yield f"Its {counted(log.call_count, 'line')} about calls {used}."
+        yield f"The {counted(log.call_count, 'line')} about calls in {log.name} {used}."
     if log.omitted_call_count:
-        yield f"{counted(log.omitted_call_count, 'later call')} in it were not read: there are too many."
+        yield f"{counted(log.omitted_call_count, 'later call')} in {log.name} were not read: there are too many."
 
 
 def _test_sentence(test: NcclTestSummary) -> str:
