@@ -11,7 +11,7 @@ from nsysan.model.nccl_log import Adapter, GpuDirect, LinkCount, LoggedNetwork, 
 _NETWORK = re.compile(r"Using network (?P<name>.{1,60})")
 _RDMA_ADAPTER = re.compile(r"\[\d+\](?P<name>[^\s:\[]{1,60}):\d+/(?P<link>IB|RoCE)")
 _SOCKET_ADAPTER = re.compile(r"\[\d+\](?P<name>[^\s:\[]{1,60}):")
-_PROVIDER = re.compile(r"NET/OFI Selected [Pp]rovider is (?P<name>\S{1,60})")
+_PROVIDER = re.compile(r"NET/OFI Selected (?i:provider) is (?P<name>\S{1,60})")
 _LINK = re.compile(r"(?:Channel|Ring) \d+.{0,60}? -> .{0,40}? via (?P<path>.{1,80})")
 _NUMBER_IN_PATH = re.compile(r"/\d+(?:\(\d+\))?(?=/|$)")
 _UNKNOWN = LogOrigin("", 0, 0)
