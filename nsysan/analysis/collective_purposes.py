@@ -113,7 +113,8 @@ class _Traffic:
             return None
         by_stage, by_ranks = self._by_stage(), self._by_ranks()
         if by_stage is None:
-            return None if by_ranks is None else Told(by_ranks, Confidence.LOW)
+            # all ranks of a job may share anything
+            return None if by_ranks is None or self._has_all_ranks else Told(by_ranks, Confidence.LOW)
         return Told(by_stage, Confidence.MEDIUM if by_stage is by_ranks else Confidence.LOW)
 
     def _is_mostly(self, *wanted: Collective) -> bool:
@@ -137,11 +138,15 @@ class _Traffic:
 
     def _by_ranks(self) -> Purpose | None:
         """All ranks of the job, or such that lie apart, share the data; neighbours among others share tensors."""
-        if self.size is not None and self.size == self.world_size:
+        if self._has_all_ranks:
             return Purpose.DATA_PARALLEL
         if self.world_size is None or len(self.ranks) < _FEW or len(self.ranks) != self.size:
             return None
         return Purpose.TENSOR_PARALLEL if self._are_neighbours() else Purpose.DATA_PARALLEL
+
+    @property
+    def _has_all_ranks(self) -> bool:
+        return self.size is not None and self.size == self.world_size
 
     def _are_neighbours(self) -> bool:
         return _steps(self.ranks) == {1}

@@ -74,12 +74,12 @@ def purpose_of(folder: Path, call: str, kernel: str, *payloads: Payload) -> tupl
     return row.purpose, row.purpose_confidence
 
 
-def test_without_steps_all_ranks_share_the_data(tmp_path: Path) -> None:
+def test_without_steps_all_ranks_of_a_job_may_share_anything(tmp_path: Path) -> None:
     payload = Payload(PayloadSchema.ALL_REDUCE, (COMMUNICATOR, 300, 0))
 
     told = purpose_of(tmp_path, "ncclAllReduce", ALL_REDUCE, payload, payload)
 
-    assert told == (Purpose.DATA_PARALLEL, Confidence.LOW)
+    assert told == (None, None)
 
 
 def test_one_rank_alone_shares_nothing(tmp_path: Path) -> None:
