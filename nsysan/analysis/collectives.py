@@ -14,9 +14,9 @@ from nsysan.analysis.collective_stages import common_stages, stage_of_code, stag
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.collectives.bandwidth import bus_factor, rate_bytes_per_s
+from nsysan.attribution.collectives.exchanges import is_among_all, skew_of
 from nsysan.attribution.collectives.exposure import Exposure
 from nsysan.attribution.collectives.job_collectives import JobCollectives, Measured
-from nsysan.attribution.collectives.kinds import SEND_RECV
 from nsysan.attribution.collectives.operations import NONE
 from nsysan.attribution.job import Job
 from nsysan.model.confidence import Confidence
@@ -45,7 +45,8 @@ class CollectiveRow:
     instance, and ``wait_ns``, its sum over ranks, are of the ``complete_count`` in which no rank is missing, and null
     where nothing is known of them: ``unresolved`` says why. ``wait_by_rank_ns`` is in the order of ``ranks``. ``bytes``
     is S of one instance, the whole array, null where it is not known or they differ. ``contended_frac`` is the share of
-    the transfer, over ranks, that ran beside computing. ``ceiling_bytes_per_s`` is null as yet.
+    the transfer, over ranks, that ran beside computing. ``ceiling_bytes_per_s`` is null as yet. ``skew_ratio``, of what
+    each rank sends to all, is the bytes of the busiest rank over the mean; ``busiest_rank`` is that rank.
     """
 
     kind: str
@@ -71,6 +72,8 @@ class CollectiveRow:
     ceiling_bytes_per_s: float | None
     ceiling_source: str | None
     unresolved: str | None
+    skew_ratio: float | None = None
+    busiest_rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +194,9 @@ class _Rows:
 
     @property
     def _is_sent_to_all(self) -> bool:
-        kind, members = self.measured.series.kind, self.measured.series.members
-        among_all = kind == SEND_RECV and len(members) > 2  # noqa: PLR2004 -- between two it is a message
-        return among_all or self.found.found.kinds.members(kind) == (Collective.ALL_TO_ALL,)
+        series = self.measured.series
+        is_all_to_all = self.found.found.kinds.members(series.kind) == (Collective.ALL_TO_ALL,)
+        return is_all_to_all or is_among_all(series, self.found.operations)
 
     def _row(self, table: Int64Array, sizes: Int64Array, size: int | None, stage: Stage | None) -> CollectiveRow:
         found, series = self.found, self.measured.series
@@ -204,6 +207,7 @@ class _Rows:
         factor = self._factor()
         ranks = [found.ranks.of_member[member] for member in series.members]
         order = np.argsort(ranks).tolist()
+        skew = skew_of(found.operations, table) if self._is_sent_to_all and series.is_whole else None
         waits = None if known is None else [int(known.wait_ns[:, column].sum()) for column in order]
         carried_ns = 0 if known is None else int(known.transfer_ns.sum()) * len(order)
         communicator = None if series.communicator == NONE else found.communicators.all[series.communicator]
@@ -232,6 +236,8 @@ class _Rows:
             ceiling_bytes_per_s=None,
             ceiling_source=None,
             unresolved=self._why(known),
+            skew_ratio=None if skew is None else skew.ratio,
+            busiest_rank=None if skew is None else ranks[skew.column],
         )
 
     def _why(self, known: _Known | None) -> str | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.collectives.kinds import KINDS, SEND_RECV
+from nsysan.attribution.collectives.pipelines import stage_of_members
 from nsysan.attribution.idle.pieces import causes_of
 from nsysan.attribution.job import Device, Job
 from nsysan.model.distinct import coded
@@ -32,9 +33,10 @@ _COMPUTING = [place for place, part in enumerate(Part) if part in COMPUTING_PART
 
 @dataclass(frozen=True, slots=True)
 class WhyLate:
-    """``cause`` is slow_compute, clock_throttle, more_work or a cause of idle time.
+    """``cause`` is slow_compute, clock_throttle, more_work, pipeline_position or a cause of idle time.
 
-    ``excess_ns`` is what the rank spent with it more than the median of the others. ``kernel_ratio``, where it computes
+    ``excess_ns`` is what the rank spent with it more than the median of the others, of a pipeline the others in its
+    stage; by its position in the pipeline it is late by as much as it is late. ``kernel_ratio``, where it computes
     longer, is how much longer its kernels take than the same of the others, at the median of their time; null where too
     few are shared.
     """
@@ -61,7 +63,30 @@ class LatenessCauses:
         self._kernels: dict[int, dict[str, tuple[float, int]]] = {}
 
     def of(self, member: int, others: Sequence[int], late_ns: int) -> WhyLate | None:
-        """Why the member is late, all in all by ``late_ns``; None where nothing of it differs enough."""
+        """Why the member is late, all in all by ``late_ns``; None where nothing of it differs enough.
+
+        Stages of a pipeline have different work, so that a rank is held against those of its own. Where nothing of it
+        differs from these, ranks of other stages wait for it because of where it stands.
+        """
+        stages = self._stages
+        waits_across = any(stages.get(other) != stages.get(member) for other in others)
+        found = self._against(member, self._alike(member, others), late_ns)
+        if found is None and waits_across and self._device(member) is not None:
+            return WhyLate("pipeline_position", float(late_ns), None)
+        return found
+
+    def _alike(self, member: int, others: Sequence[int]) -> list[int]:
+        """Those of the others in the member's stage; where there is none, all of the job in that stage."""
+        stages = self._stages
+        own = [other for other in others if stages.get(other) == stages.get(member)]
+        return own or [other for other in stages if other != member and stages[other] == stages.get(member)]
+
+    @cached_property
+    def _stages(self) -> dict[int, int]:
+        return stage_of_members(self._job.collectives.pipelines)
+
+    def _against(self, member: int, others: Sequence[int], late_ns: int) -> WhyLate | None:
+        """Why the member is later than these by so much; None where nothing of it differs enough."""
         others = [other for other in others if self._device(other) is not None]
         if self._device(member) is None or not others:
             return None

@@ -56,3 +56,10 @@ def union(start_ns: Int64Array, end_ns: Int64Array) -> Intervals:
     heads = np.concatenate(([0], breaks + 1))
     tails = np.concatenate((breaks, [len(start_ns) - 1]))
     return Intervals(start_ns[heads], covered_until_ns[tails])
+
+
+def intersection(one: Intervals, other: Intervals) -> Intervals:
+    """The moments that both cover."""
+    edges_ns = np.unique(np.concatenate([one.start_ns, one.end_ns, other.start_ns, other.end_ns]))
+    in_both = (np.diff(one.covered_until(edges_ns)) > 0) & (np.diff(other.covered_until(edges_ns)) > 0)
+    return union(edges_ns[:-1][in_both], edges_ns[1:][in_both])

@@ -9,7 +9,7 @@ import numpy as np
 
 from nsysan.model.partition import Activity, Part, part_of
 from nsysan.model.tables import BoolArray, Int64Array
-from nsysan.timeline.intervals import Intervals, union
+from nsysan.timeline.intervals import Intervals, intersection, union
 from nsysan.timeline.occupancy import STATE_COUNT, Occupancy
 
 _EXPOSED: BoolArray = np.array(
@@ -47,6 +47,11 @@ class Exposure:
         """How much time the stretches are exposed in; what several share counts once."""
         exposed = self.exposed.get(member)
         return 0 if exposed is None else exposed.overlap_ns(union(start_ns, end_ns))
+
+    def exposed_where(self, member: int, start_ns: Int64Array, end_ns: Int64Array) -> Intervals:
+        """When the member's communication is exposed inside any of the stretches."""
+        exposed = self.exposed.get(member)
+        return union(start_ns[:0], end_ns[:0]) if exposed is None else intersection(exposed, union(start_ns, end_ns))
 
 
 def _where(occupancy: Occupancy, states: BoolArray) -> Intervals:

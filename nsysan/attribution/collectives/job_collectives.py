@@ -16,6 +16,7 @@ from nsysan.attribution.collectives.communicators import Communicators
 from nsysan.attribution.collectives.logged_calls import LoggedCalls, LogUse, with_logs
 from nsysan.attribution.collectives.members import Member
 from nsysan.attribution.collectives.operations import NONE, JobOperations, Operations, operations_of
+from nsysan.attribution.collectives.pipelines import Pipeline, pipelines_of
 from nsysan.attribution.collectives.ranks import RankChoice, Ranks, ranks_of
 from nsysan.attribution.collectives.series import Pairing, Series, all_series
 from nsysan.attribution.collectives.waiting import Waits, waits_of
@@ -116,6 +117,11 @@ class JobCollectives:
     def measured(self) -> tuple[Measured, ...]:
         """Every series with its waits."""
         return tuple(self._measure(series) for series in self._series_on(self.fitted_clocks))
+
+    @cached_property
+    def pipelines(self) -> tuple[Pipeline, ...]:
+        """The pipelines that messages between two show."""
+        return pipelines_of(self.measured, self.operations, self.ranks.of_member)
 
     @property
     def rank_source(self) -> RankSource | None:

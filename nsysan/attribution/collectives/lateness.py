@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsysan.attribution.collectives.alignment import TIE_NS
+from nsysan.attribution.collectives.charging import last_to_come
+from nsysan.attribution.collectives.exchanges import is_among_all
 from nsysan.attribution.collectives.job_collectives import Measured
 from nsysan.attribution.collectives.kinds import SEND_RECV, Meeting
 from nsysan.attribution.collectives.operations import Operations
@@ -42,8 +43,7 @@ def late_arrivals(measured: Iterable[Measured], operations: Operations) -> tuple
         if one.waits is None or not _shows_lateness(one, operations):
             continue
         wait_ns = one.waits.wait_ns
-        is_last = wait_ns <= wait_ns.min(axis=1, keepdims=True) + TIE_NS
-        is_late = ~is_last.all(axis=1)
+        is_last, is_late = last_to_come(wait_ns)
         for member in one.series.members:
             seen[member] = seen.get(member, 0) + int(is_late.sum())
         pieces.append(_of_series(place, np.array(one.series.members), wait_ns[is_late], is_last[is_late]))
@@ -54,12 +54,7 @@ def _shows_lateness(one: Measured, operations: Operations) -> bool:
     series = one.series
     if series.meeting is not Meeting.SYMMETRIC or len(series.members) < TWO:
         return False
-    if series.kind != SEND_RECV or len(series.members) > TWO:
-        return True
-    # between two only an all-to-all holds what a rank sends to itself
-    messages = operations.message_count[series.table[series.table >= 0]]
-    told = messages[messages > 0]
-    return bool(len(told) and (told == 2 * len(series.members)).all())
+    return series.kind != SEND_RECV or is_among_all(series, operations)
 
 
 def _of_series(place: int, members: Int64Array, wait_ns: Int64Array, is_last: BoolArray) -> Arrivals:

@@ -31,9 +31,9 @@ class Operations(Table):
 
     ``kind`` is a number of a ``KindTable``, ``backend`` and ``dtype`` are places in lists of names, ``communicator`` is
     one in the job's communicators, ``own_rank`` the member's number in it. ``size_bytes`` is S, the whole array as far
-    as this rank tells it; of messages what it sends, or receives where it sends nothing. ``peer`` is the
-    other rank, by its number in the communicator, of messages with one; ``peer_count`` with how many others it has
-    any, ABSENT where that is not told. ``root`` counts likewise.
+    as this rank tells it; of messages what it sends, or receives where it sends nothing. ``received_bytes`` is what
+    comes in by messages. ``peer`` is the other rank, by its number in the communicator, of messages with one;
+    ``peer_count`` with how many others it has any, ABSENT where that is not told. ``root`` counts likewise.
     """
 
     member: Int64Array
@@ -45,6 +45,7 @@ class Operations(Table):
     communicator: Int64Array
     own_rank: Int64Array
     size_bytes: Int64Array
+    received_bytes: Int64Array
     dtype: Int64Array
     root: Int64Array
     peer: Int64Array
@@ -117,7 +118,8 @@ class _Builder:
         kind = np.where(shared | (kind == UNKNOWN), named_kind, kind)
         communicator = self.communicators.of_calls(report, told.common(calls.communicator, NONE))
         sizes = _whole_sizes(calls, self.communicators.sizes[self.communicators.of_calls(report, calls.communicator)])
-        size = np.where(kind == SEND_RECV, told.message_bytes(), told.sum(sizes))
+        in_bytes, size = told.message_bytes()
+        size = np.where(kind == SEND_RECV, size, told.sum(sizes))
         single = found.count == 1
         own_rank = self.communicators.ranks_in(communicator, member)
         peer, peer_count = told.peers(own_rank)
@@ -132,6 +134,7 @@ class _Builder:
             communicator=communicator,
             own_rank=own_rank,
             size_bytes=np.where(shared | (found.count == 0), absent, size),
+            received_bytes=np.where(shared | (kind != SEND_RECV), absent, in_bytes),
             dtype=self._dtypes(self.calls[report].dtypes, told.common(calls.dtype, NONE)),
             root=np.where(single, told.common(calls.root, ABSENT), absent),
             peer=np.where(shared | (kind != SEND_RECV), NONE, peer),
@@ -202,12 +205,13 @@ class _Told:
         np.add.at(total, kernel, np.where(values == ABSENT, 0, values))
         return np.where(unknown | (self.count == 0), ABSENT, total)
 
-    def message_bytes(self) -> Int64Array:
-        """What a kernel sends, or receives where it sends nothing."""
+    def message_bytes(self) -> tuple[Int64Array, Int64Array]:
+        """What a kernel receives, and what it sends, or receives where it sends nothing; ABSENT where untold."""
         sent = self.calls.is_sent == 1
         known = self.sum(self.calls.size_bytes) != ABSENT
-        sent_bytes = self._sum_where(sent)
-        return np.where(known, np.where(sent_bytes > 0, sent_bytes, self._sum_where(~sent)), ABSENT)
+        sent_bytes, received_bytes = self._sum_where(sent), self._sum_where(~sent)
+        size = np.where(sent_bytes > 0, sent_bytes, received_bytes)
+        return np.where(known, received_bytes, ABSENT), np.where(known, size, ABSENT)
 
     def peers(self, own_rank: Int64Array) -> tuple[Int64Array, Int64Array]:
         """The other rank of each kernel's messages, ``SEVERAL`` or ``NONE``, and how many there are, ABSENT if untold.

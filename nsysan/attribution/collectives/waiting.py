@@ -21,10 +21,14 @@ from nsysan.model.tables import Int64Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Waits:
-    """``transfer_ns`` by instance; ``wait_ns`` by instance (row) and rank (column), the begin of its duration."""
+    """``transfer_ns`` by instance; ``wait_ns`` by instance (row) and rank (column), the begin of its duration.
+
+    ``awaited`` is the column that all others of an instance waited for; None where that is whoever waited least.
+    """
 
     transfer_ns: Int64Array
     wait_ns: Int64Array
+    awaited: Int64Array | None = None
 
 
 def waits_of(meeting: Meeting, start_ns: Int64Array, end_ns: Int64Array, root: Int64Array) -> Waits:
@@ -41,10 +45,10 @@ def waits_of(meeting: Meeting, start_ns: Int64Array, end_ns: Int64Array, root: I
     if meeting is Meeting.FROM_ROOT:
         ready_ns = np.maximum(start_ns, start_ns[rows, root][:, None])
         transfers_ns = (end_ns - ready_ns).clip(min=0)
-        return Waits(transfers_ns.max(axis=1, initial=0), durations_ns - transfers_ns)
+        return Waits(transfers_ns.max(axis=1, initial=0), durations_ns - transfers_ns, root)
     if meeting is Meeting.TO_ROOT:
         transfer_ns = (end_ns[rows, root] - start_ns.max(axis=1, initial=np.iinfo(np.int64).min)).clip(min=0)
         wait_ns = np.zeros_like(durations_ns)
         wait_ns[rows, root] = durations_ns[rows, root] - transfer_ns
-        return Waits(transfer_ns, wait_ns)
+        return Waits(transfer_ns, wait_ns, start_ns.argmax(axis=1))
     raise ValueError("who needs whom is not known")
