@@ -124,8 +124,8 @@ class LatenessCauses:
         for place in range(len(found.members)):
             device = self._device(place)
             if device is not None:
-                bounds_ns, shift_ns = device.occupancy.bounds_ns, found.shift_ns(place)
-                windows.append((int(bounds_ns[0]) + shift_ns, int(bounds_ns[-1]) + shift_ns))
+                begin_ns, end_ns = found.line(place).moved(device.occupancy.bounds_ns[[0, -1]]).tolist()
+                windows.append((begin_ns, end_ns))
         begin_ns, end_ns = max(begin for begin, _ in windows), min(end for _, end in windows)
         return (begin_ns, end_ns) if begin_ns < end_ns else windows[0]
 
@@ -135,9 +135,9 @@ class LatenessCauses:
         return self._spent[member]
 
     def _measured(self, member: int) -> _Spent:
-        device, shift_ns = self._device(member), self._job.collectives.shift_ns(member)
+        device, line = self._device(member), self._job.collectives.line(member)
         assert device is not None, "only devices of the job are compared"
-        begin_ns, end_ns = (time_ns - shift_ns for time_ns in self._common_ns)
+        begin_ns, end_ns = map(line.before, self._common_ns)
         [parts_ns] = coverage(device.occupancy, np.array([begin_ns, end_ns])).tolist()
         idle = self._job.idle.of_device(device)
         if idle is None:

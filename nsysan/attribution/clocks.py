@@ -14,12 +14,14 @@ class Clock:
     """A report's session on the axis of the first report: when it begins and how long the capture lasts.
 
     ``offset_ns`` is what to add to the report's times, by the sessions' starts in UTC; it is good to the hosts' clock
-    error only, one to tens of ms between machines. Either is null where the report does not tell it, the offset also
-    for a session more than ten days away, which shares no time with the first.
+    error only, one to tens of ms between machines. Where common collectives show a drift it is that of the session's
+    begin, and grows by ``drift_frac`` of the time since. Offset and length are null where the report does not tell
+    them, the offset also for a session more than ten days away, which shares no time with the first.
     """
 
     offset_ns: int | None
     capture_ns: int | None
+    drift_frac: float = 0.0
 
     def overlaps(self, other: Clock) -> bool:
         """Whether both captures are known to share some time."""
@@ -28,6 +30,11 @@ class Clock:
         return (
             self.offset_ns < other.offset_ns + other.capture_ns and other.offset_ns < self.offset_ns + self.capture_ns
         )
+
+    def at(self, time_ns: int) -> Clock:
+        """The clock as it is around a time of its own: with the offset of then, and no drift."""
+        offset_ns = None if self.offset_ns is None else self.offset_ns + round(self.drift_frac * time_ns)
+        return replace(self, offset_ns=offset_ns, drift_frac=0.0)
 
     def shift_to(self, other: Clock) -> int:
         """What to add to times of this clock to have them on the other; 0 where that is unknown."""

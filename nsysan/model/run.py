@@ -36,12 +36,14 @@ class ReportInfo:
     rank: int | None
     world_size: int | None
     clock_offset_ns: int | None
-    """What to add to this report's times to put them on the first report's axis."""
+    """What to add to this report's times, at its session's begin, to put them on the first report's axis."""
     clock_residual_ns: int | None
     """The median distance of its ends of symmetric collectives from those of the other ranks, all on that axis."""
     unreadable_records: dict[str, int]
     rank_source: RankSource | None = None
     """What tells the ranks of the run."""
+    clock_drift_frac: float | None = None
+    """What more to add for each ns since the session's begin; 0.0 where no drift shows, null without an offset."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,7 +183,7 @@ def _clocks(job: Job, wanted: Sequence[Analysis]) -> FittedClocks:
 
 
 def _report_infos(traces: Sequence[Trace], collectives: JobCollectives, clocks: FittedClocks) -> tuple[ReportInfo, ...]:
-    found = zip(traces, clocks.offset_ns, clocks.residual_ns, strict=True)
+    found = zip(traces, clocks.offset_ns, clocks.drift_frac, clocks.residual_ns, strict=True)
     return tuple(
         ReportInfo(
             name=display_text(trace.name),
@@ -200,8 +200,9 @@ def _report_infos(traces: Sequence[Trace], collectives: JobCollectives, clocks: 
             rank_source=collectives.rank_source,
             world_size=collectives.ranks.world_size,
             clock_offset_ns=offset_ns,
+            clock_drift_frac=drift_frac,
             clock_residual_ns=residual_ns,
             unreadable_records=dict(trace.unreadable_records),
         )
-        for report, (trace, offset_ns, residual_ns) in enumerate(found)
+        for report, (trace, offset_ns, drift_frac, residual_ns) in enumerate(found)
     )

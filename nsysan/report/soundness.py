@@ -19,6 +19,7 @@ _LATEST_NS = 3 * IMPOSSIBLE_NS
 _MOST = 1 << 62
 _SIGNED = frozenset({"clock_offset_ns", "clock_residual_ns", "shift_ns"})
 _MOMENTS = ("start_ns", "end_ns", *(f"{name}_ns" for name in ("window_start", "window_end", *_SIGNED)))
+_CHANGES = frozenset({"trend_frac", "clock_drift_frac"})
 _DIFFERENCES = frozenset({"slowdown_ns", "net_gain_ns"})
 """Times that are less than 0 where something is faster, or costs more than it brings."""
 _SPANS = (("start_ns", "end_ns"), ("window_start_ns", "window_end_ns"))
@@ -85,7 +86,7 @@ def _flaws_of_object(fields: Mapping[str, object], path: str, gpus: frozenset[st
 
 def _rule_of(key: str) -> _Rule | None:
     """The rule that the unit in a key's name asks for."""
-    if key == "trend_frac":
+    if key in _CHANGES:
         return _CHANGE
     if key == "frac" or key.endswith("_frac"):
         return _FRACTION

@@ -219,6 +219,27 @@ def test_ends_of_common_collectives_put_reports_on_one_clock(tmp_path: Path) -> 
     ]
 
 
+def test_a_clock_that_drifts_over_a_long_capture_follows_a_line(tmp_path: Path) -> None:
+    """Rank 1 reads 7 ms more at first and 20 us more each second, which are 12 ms over ten minutes."""
+    first, second = Export(), Export()
+    for place in range(100):
+        end_ns = place * 6_000 * MS + 50 * MS
+        first.kernel(end_ns - (5 + place % 3) * MS, end_ns, ALL_REDUCE)
+        read_ns = end_ns + 7 * MS + end_ns // 50_000
+        second.kernel(read_ns - 1 * MS, read_ns, ALL_REDUCE, pid=200)
+
+    run = analyze_exports(tmp_path, first, second)
+
+    own, other = run.reports
+    assert (own.clock_offset_ns, own.clock_drift_frac, own.clock_residual_ns) == (0, 0.0, 0)
+    assert other.clock_offset_ns == pytest.approx(-7 * MS, abs=1_000)
+    assert other.clock_residual_ns == 0
+    assert other.clock_drift_frac == pytest.approx(-2e-5, rel=1e-4)
+    [row] = result_of(run, Collectives).collectives
+    # 100 waits of 4, 5 and 6 ms in turn
+    assert (row.complete_count, row.transfer_ns, row.wait_by_rank_ns) == (100, 100 * MS, ((34 * 4 + 33 * 11) * MS, 0))
+
+
 def test_a_record_that_began_before_the_session_keeps_its_length(tmp_path: Path) -> None:
     export = Export().kernel(-5 * MS, 10 * MS, ALL_REDUCE).kernel(7 * MS, 10 * MS, ALL_REDUCE, pid=101)
 

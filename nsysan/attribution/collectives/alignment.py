@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nsysan.attribution.collectives.clock_line import FASTEST_DRIFT_FRAC, FEWEST_FOR_DRIFT, TIE_NS, line_through
 from nsysan.model.tables import Int64Array
 
-TIE_NS = 20_000
-"""Ends on one clock differ by 10 to 20 us: two shifts whose ends agree as well up to that are equally good."""
 AGREEMENT_NS = 50_000
 """Ends that are further apart, by the median, are not those of one operation."""
 _FURTHEST_NS = 10_000_000
@@ -26,7 +25,7 @@ class Alignment:
     """Entry ``i`` of one list belongs to entry ``i + shift`` of the reference.
 
     ``offset_ns`` is the median of end - reference's end, ``apart_ns`` the median distance from it, or from 0 where both
-    are on one clock.
+    are on one clock; where two clocks drift apart it is that from the line they do by.
     """
 
     shift: int
@@ -48,7 +47,16 @@ def align(reference_ns: Int64Array, ends_ns: Int64Array, *, one_clock: bool) -> 
         shifts = shifts[_equally_good(fits)[:_CLOSELY_CHECKED]]
         fits = _fits(reference_ns, ends_ns, shifts, one_clock=one_clock, sample_count=everything)
     best = _best(fits)
-    return Alignment(int(shifts[best]), float(fits.offset_ns[best]), float(fits.apart_ns[best]))
+    shift = int(shifts[best])
+    apart_ns = fits.apart_ns[best] if one_clock else _apart_from_line(reference_ns, ends_ns, shift)
+    return Alignment(shift, float(fits.offset_ns[best]), float(apart_ns))
+
+
+def _apart_from_line(reference_ns: Int64Array, ends_ns: Int64Array, shift: int) -> float:
+    """The median distance of ends from the line between two clocks at this shift."""
+    first, last = max(-shift, 0), min(len(ends_ns), len(reference_ns) - shift)
+    own_ns, other_ns = ends_ns[first:last], reference_ns[first + shift : last + shift]
+    return float(np.median(np.abs(line_through(own_ns, own_ns - other_ns).moved(own_ns) - other_ns)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,10 +106,25 @@ def _fits(
         differences = (ends_ns[places] - reference_ns[places + shifts[chunk][:, None]]).astype(np.float64)
         differences[steps >= counts[:, None]] = np.nan
         fits.offset_ns[chunk] = _medians(differences)
-        distances = np.abs(differences - (0.0 if one_clock else fits.offset_ns[chunk][:, None]))
+        distances = np.abs(differences) if one_clock else _from_lines(differences, ends_ns[places], counts)
         fits.spread_ns[chunk] = np.nanmean(np.minimum(distances, _FURTHEST_NS), axis=1)
         fits.apart_ns[chunk] = _medians(distances)
     return fits
+
+
+def _from_lines(differences: np.ndarray, times_ns: Int64Array, counts: Int64Array) -> np.ndarray:
+    """The distance of each difference from its row's median, or from the line by which two clocks drift apart."""
+    column = np.arange(differences.shape[1])
+    early, late = (
+        (np.where(part, differences, np.nan), np.where(part, times_ns, np.nan))
+        for part in (column < counts[:, None] / 3, column >= 2 * counts[:, None] / 3)
+    )
+    rise_ns, span_ns = (_medians(after) - _medians(before) for before, after in zip(early, late, strict=True))
+    drifts = (np.minimum(counts, len(column)) >= FEWEST_FOR_DRIFT) & (np.abs(rise_ns) > TIE_NS)
+    drifts &= np.abs(rise_ns) <= FASTEST_DRIFT_FRAC * span_ns
+    slope = np.where(drifts, rise_ns, 0.0) / np.where(drifts, span_ns, 1.0)
+    rest_ns = differences - slope[:, None] * times_ns
+    return np.asarray(np.abs(rest_ns - _medians(rest_ns)[:, None]))
 
 
 def _medians(values: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from nsysan.attribution.collectives.alignment import TIE_NS
+from nsysan.attribution.collectives.clock_line import TIE_NS
 from nsysan.attribution.collectives.job_collectives import Measured
 from nsysan.attribution.collectives.waiting import Waits
 from nsysan.model.tables import BoolArray, Int64Array

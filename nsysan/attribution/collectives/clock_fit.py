@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from nsysan.attribution.clocks import Clock
+from nsysan.attribution.collectives.clock_line import ClockLine, line_through
 from nsysan.attribution.collectives.kinds import Meeting
 from nsysan.attribution.collectives.members import Member
 from nsysan.attribution.collectives.operations import Operations
@@ -18,47 +19,61 @@ from nsysan.model.tables import Int64Array
 
 @dataclass(frozen=True, slots=True)
 class FittedClocks:
-    """Per report: what to add to its times, which reports are on one clock, and how far its ends lie from the others'.
+    """Per report: the line onto the common clock, which reports are on one, and how far its ends lie from the others'.
 
-    Reports with equal ``component_of`` share collectives, directly or through others; the offsets of such are right to
-    some 20 us among each other. ``residual_ns`` is the median distance of a report's ends of symmetric collectives from
-    the middle end of each instance, null where it shares none.
+    Reports with equal ``component_of`` share collectives, directly or through others; the lines of such are right to
+    some 20 us among each other. Where nothing tells a report's offset its line is None. ``residual_ns`` is the median
+    distance of a report's ends of symmetric collectives from the middle end of each instance, null where it shares
+    none.
     """
 
-    offset_ns: tuple[int | None, ...]
+    lines: tuple[ClockLine | None, ...]
     component_of: tuple[int, ...]
     residual_ns: tuple[int | None, ...]
 
+    @property
+    def offset_ns(self) -> tuple[int | None, ...]:
+        """What to add to times at the begin of each report's session."""
+        return tuple(None if line is None else line.offset_ns for line in self.lines)
+
+    @property
+    def drift_frac(self) -> tuple[float | None, ...]:
+        """What more to add for each ns after it; 0.0 where no drift shows, None where there is no line."""
+        return tuple(None if line is None else line.drift_frac for line in self.lines)
+
+    def line(self, report: int) -> ClockLine:
+        """The report's line; where nothing tells it, its times stay as they are."""
+        return self.lines[report] or ClockLine()
+
     def clocks(self, members: Sequence[Member]) -> Clocks:
         """The clocks as series are built on them."""
-        return Clocks([member.report for member in members], self.offset_ns, self.component_of)
+        lines = [self.line(report) for report in range(len(self.lines))]
+        return Clocks([member.report for member in members], lines, self.component_of)
 
 
 def session_clocks(clocks: Sequence[Clock]) -> FittedClocks:
     """The sessions' clocks as they are: no two reports are on one."""
-    offsets = tuple(clock.offset_ns for clock in clocks)
-    return FittedClocks(offsets, tuple(range(len(clocks))), (None,) * len(clocks))
+    lines = tuple(None if clock.offset_ns is None else ClockLine(clock.offset_ns) for clock in clocks)
+    return FittedClocks(lines, tuple(range(len(clocks))), (None,) * len(clocks))
 
 
 def fit_clocks(
     clocks: Sequence[Clock], members: Sequence[Member], operations: Operations, series: Sequence[Series]
 ) -> FittedClocks:
-    """The offsets between reports are the median differences of ends, from the pair with most common instances on."""
+    """The lines between reports go by the medians of ends' differences, from the pair with most common instances on."""
     report_of = np.array([member.report for member in members], np.int64)
-    differences = _differences(report_of, operations, series)
-    offsets = [clock.offset_ns for clock in clocks]
-    component_of = list(range(len(clocks)))
-    links = _spanning_links(differences, component_of)
-    neighbours: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
-    for one, other in links:
-        # the other report's ends read so much more than the first one's
-        ahead_ns = round(float(np.median(differences[one, other])))
-        neighbours[one].append((other, -ahead_ns))
-        neighbours[other].append((one, ahead_ns))
-    _spread(offsets, neighbours)
-    fitted = FittedClocks(tuple(offsets), tuple(component_of), (None,) * len(clocks))
-    residuals = _residuals(fitted, report_of, operations, series)
-    return FittedClocks(fitted.offset_ns, fitted.component_of, residuals)
+    common = _common_ends(report_of, operations, series)
+    first = session_clocks(clocks)
+    lines, component_of = list(first.lines), list(first.component_of)
+    neighbours: defaultdict[int, list[tuple[int, ClockLine]]] = defaultdict(list)
+    for one, other in _spanning_links(common, component_of):
+        ends_ns, ahead_ns = common[one, other]
+        onto_one = line_through(ends_ns, ahead_ns)
+        neighbours[one].append((other, onto_one))
+        neighbours[other].append((one, onto_one.inverse()))
+    _spread(lines, neighbours)
+    fitted = FittedClocks(tuple(lines), tuple(component_of), first.residual_ns)
+    return replace(fitted, residual_ns=_residuals(fitted, report_of, operations, series))
 
 
 def _symmetric_tables(report_of: Int64Array, series: Sequence[Series]) -> Iterator[tuple[Int64Array, Int64Array]]:
@@ -68,24 +83,25 @@ def _symmetric_tables(report_of: Int64Array, series: Sequence[Series]) -> Iterat
             yield one.table, report_of[list(one.members)]
 
 
-def _differences(
+def _common_ends(
     report_of: Int64Array, operations: Operations, series: Sequence[Series]
 ) -> dict[tuple[int, int], Int64Array]:
-    """By two reports, of a series' first column and another, how much later the second one's clock reads the ends."""
+    """By two reports, of a series' first column and another: ends on the second one's clock, and what it is ahead."""
     found: defaultdict[tuple[int, int], list[Int64Array]] = defaultdict(list)
     for table, reports in _symmetric_tables(report_of, series):
         for column in np.flatnonzero(reports != reports[0]).tolist():
             both = (table[:, 0] >= 0) & (table[:, column] >= 0)
-            ahead = operations.end_ns[table[both, column]] - operations.end_ns[table[both, 0]]
-            if len(ahead):
-                found[int(reports[0]), int(reports[column])].append(ahead)
-    return {pair: np.concatenate(pieces) for pair, pieces in found.items()}
+            ends_ns = operations.end_ns[table[both, column]]
+            if len(ends_ns):
+                ahead_ns = ends_ns - operations.end_ns[table[both, 0]]
+                found[int(reports[0]), int(reports[column])].append(np.stack([ends_ns, ahead_ns]))
+    return {pair: np.concatenate(pieces, axis=1) for pair, pieces in found.items()}
 
 
-def _spanning_links(differences: dict[tuple[int, int], Int64Array], component_of: list[int]) -> list[tuple[int, int]]:
+def _spanning_links(common: dict[tuple[int, int], Int64Array], component_of: list[int]) -> list[tuple[int, int]]:
     """Pairs of reports that link all that can be linked, those with most common instances first."""
     links = []
-    for one, other in sorted(differences, key=lambda pair: (-len(differences[pair]), pair)):
+    for one, other in sorted(common, key=lambda pair: (-common[pair].shape[1], pair)):
         first, second = component_of[one], component_of[other]
         if first != second:
             links.append((one, other))
@@ -94,36 +110,39 @@ def _spanning_links(differences: dict[tuple[int, int], Int64Array], component_of
     return links
 
 
-def _spread(offsets: list[int | None], neighbours: dict[int, list[tuple[int, int]]]) -> None:
-    """Give every report the offset that its links to the first of its component tell; that one keeps its own."""
+def _spread(lines: list[ClockLine | None], neighbours: dict[int, list[tuple[int, ClockLine]]]) -> None:
+    """Give every report the line that its links to the first of its component tell; that one keeps its own."""
     reached: set[int] = set()
-    for root in range(len(offsets)):
+    for root in range(len(lines)):
         if root in reached:
             continue
         reached.add(root)
         waiting = [root]
         while waiting:
             report = waiting.pop()
-            for other, shift_ns in neighbours.get(report, ()):
+            for other, onto_report in neighbours.get(report, ()):
                 if other not in reached:
                     reached.add(other)
                     waiting.append(other)
-                    offsets[other] = (offsets[report] or 0) + shift_ns
+                    lines[other] = onto_report.then(lines[report] or ClockLine())
 
 
 def _residuals(
     fitted: FittedClocks, report_of: Int64Array, operations: Operations, series: Sequence[Series]
 ) -> tuple[int | None, ...]:
-    shifts = np.array([offset or 0 for offset in fitted.offset_ns], np.int64)
     found: defaultdict[int, list[np.ndarray]] = defaultdict(list)
     for table, reports in _symmetric_tables(report_of, series):
         whole = table[(table >= 0).all(axis=1)]
-        ends = operations.end_ns[whole] + shifts[reports]
+        columns = [
+            fitted.line(report).moved(operations.end_ns[whole[:, column]])
+            for column, report in enumerate(reports.tolist())
+        ]
+        ends = np.stack(columns, axis=1)
         apart = np.abs(ends - np.median(ends, axis=1, keepdims=True))
         for column, report in enumerate(reports.tolist()):
             found[report].append(apart[:, column])
     pooled = {report: np.concatenate(pieces) for report, pieces in found.items()}
     return tuple(
         round(float(np.median(pooled[report]))) if report in pooled and len(pooled[report]) else None
-        for report in range(len(fitted.offset_ns))
+        for report in range(len(fitted.lines))
     )

@@ -12,7 +12,9 @@ from nsysan.attribution.clocks import Clock
 from nsysan.attribution.collectives.calls import CallsOfReport
 from nsysan.attribution.collectives.calls_of_report import calls_of
 from nsysan.attribution.collectives.clock_fit import FittedClocks, fit_clocks, session_clocks
+from nsysan.attribution.collectives.clock_line import ClockLine
 from nsysan.attribution.collectives.communicators import Communicators
+from nsysan.attribution.collectives.kinds import Meeting
 from nsysan.attribution.collectives.logged_calls import LoggedCalls, LogUse, with_logs
 from nsysan.attribution.collectives.members import Member
 from nsysan.attribution.collectives.operations import NONE, JobOperations, Operations, operations_of
@@ -107,10 +109,11 @@ class JobCollectives:
 
     @cached_property
     def clocks(self) -> tuple[Clock, ...]:
-        """The clock of each report with the fitted offset."""
-        offsets = self.fitted_clocks.offset_ns
+        """The clock of each report with the fitted offset and drift."""
+        lines = zip(self._session_clocks, self.fitted_clocks.lines, strict=True)
         return tuple(
-            replace(clock, offset_ns=offset) for clock, offset in zip(self._session_clocks, offsets, strict=True)
+            clock if line is None else replace(clock, offset_ns=line.offset_ns, drift_frac=line.drift_frac)
+            for clock, line in lines
         )
 
     @cached_property
@@ -141,9 +144,9 @@ class JobCollectives:
         begin, end = np.searchsorted(self.operations.member, [member, member + 1]).tolist()
         return slice(begin, end)
 
-    def shift_ns(self, member: int) -> int:
-        """What to add to a member's times to have them on the common clock."""
-        return self.fitted_clocks.offset_ns[self.members[member].report] or 0
+    def line(self, member: int) -> ClockLine:
+        """What puts a member's times on the common clock."""
+        return self.fitted_clocks.line(self.members[member].report)
 
     def node_count(self, members: Sequence[int]) -> int | None:
         """On how many hosts the members ran, None where one of them is not told."""
@@ -158,9 +161,15 @@ class JobCollectives:
         table = series.table[series.complete]
         if series.unresolved is not None or not len(table):
             return Measured(series, table, None)
-        shifts = np.array([self.shift_ns(member) for member in series.members], np.int64)
-        start_ns, end_ns = self.operations.start_ns[table] + shifts, self.operations.end_ns[table] + shifts
+        start_ns, end_ns = self.operations.start_ns[table], self.operations.end_ns[table]
+        if series.meeting is not Meeting.SYMMETRIC:
+            start_ns, end_ns = self._on_common_clock(series, start_ns), self._on_common_clock(series, end_ns)
         return Measured(series, table, waits_of(series.meeting, start_ns, end_ns, self._root_columns(series, table)))
+
+    def _on_common_clock(self, series: Series, times_ns: Int64Array) -> Int64Array:
+        """Times by instance and rank, on the clock that all share."""
+        lines = [self.line(member) for member in series.members]
+        return np.stack([line.moved(own_ns) for line, own_ns in zip(lines, times_ns.T, strict=True)], axis=1)
 
     def _root_columns(self, series: Series, table: Int64Array) -> Int64Array:
         """Which column of each instance is its root's; 0 where it has none."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.collectives.alignment import AGREEMENT_NS, align, placed, placed_by_number
+from nsysan.attribution.collectives.clock_line import ClockLine
 from nsysan.attribution.collectives.communicators import Communicator
 from nsysan.attribution.collectives.kinds import SEND_RECV, Meeting
 from nsysan.attribution.collectives.operations import NONE, SEVERAL, JobOperations
@@ -50,20 +51,20 @@ class Series:
 
 
 class Clocks:
-    """How the members' clocks relate while series are built: ``offset_ns`` is what to add to a report's times."""
+    """How the members' clocks relate while series are built: ``lines`` put each report's times on the common one."""
 
-    def __init__(self, report_of: Sequence[int], offsets_ns: Sequence[int | None], component_of: Sequence[int]) -> None:
+    def __init__(self, report_of: Sequence[int], lines: Sequence[ClockLine], component_of: Sequence[int]) -> None:
         self.report_of = report_of
-        self.offsets_ns = offsets_ns
+        self._lines = lines
         self._component_of = component_of
 
     def is_one(self, member: int, other: int) -> bool:
         """Whether both members' times can be compared to some 20 us."""
         return self._component_of[self.report_of[member]] == self._component_of[self.report_of[other]]
 
-    def shift_ns(self, member: int) -> int:
-        """What to add to the member's times."""
-        return self.offsets_ns[self.report_of[member]] or 0
+    def moved(self, member: int, times_ns: Int64Array) -> Int64Array:
+        """The member's times on the common clock."""
+        return self._lines[self.report_of[member]].moved(times_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,7 @@ class Pairing:
 
     def ends_ns(self, lane: Lane) -> Int64Array:
         """The ends of a lane's operations, on the common clock as far as it is known."""
-        ends: Int64Array = self.found.operations.end_ns[lane.rows] + self.clocks.shift_ns(lane.member)
-        return ends
+        return self.clocks.moved(lane.member, self.found.operations.end_ns[lane.rows])
 
 
 def all_series(pairing: Pairing) -> list[Series]:
