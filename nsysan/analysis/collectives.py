@@ -14,6 +14,7 @@ from nsysan.analysis.collective_stages import common_stages, stage_of_code, stag
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.collectives.bandwidth import bus_factor, rate_bytes_per_s
+from nsysan.attribution.collectives.ceilings import CeilingOf, CollectiveCeiling
 from nsysan.attribution.collectives.exchanges import is_among_all, skew_of
 from nsysan.attribution.collectives.exposure import Exposure
 from nsysan.attribution.collectives.job_collectives import JobCollectives, Measured
@@ -45,8 +46,9 @@ class CollectiveRow:
     instance, and ``wait_ns``, its sum over ranks, are of the ``complete_count`` in which no rank is missing, and null
     where nothing is known of them: ``unresolved`` says why. ``wait_by_rank_ns`` is in the order of ``ranks``. ``bytes``
     is S of one instance, the whole array, null where it is not known or they differ. ``contended_frac`` is the share of
-    the transfer, over ranks, that ran beside computing. ``ceiling_bytes_per_s`` is null as yet. ``skew_ratio``, of what
-    each rank sends to all, is the bytes of the busiest rank over the mean; ``busiest_rank`` is that rank.
+    the transfer, over ranks, that ran beside computing. ``ceiling_bytes_per_s`` is the bus bandwidth that its like
+    reached elsewhere, null where nobody tells. ``skew_ratio``, of what each rank sends to all, is what the busiest rank
+    sends or receives over the mean of the ranks; ``busiest_rank`` is that rank.
     """
 
     kind: str
@@ -122,7 +124,10 @@ def compute_collectives(job: Job, results: ResultSet) -> Collectives | Skipped:
     inside = _inside_windows(job)
     stages = stages_of_operations(job)
     purposes = purposes_of(found, stages)
-    rows = [row for one in found.measured for row in _Rows(found, one, exposure, inside, stages, purposes).rows()]
+    tables = (
+        _Rows(found, one, exposure, inside, stages, purposes, job.ceiling_of).rows() for one in found.measured
+    )
+    rows = [row for of_series in tables for row in of_series]
     rows.sort(key=lambda row: (-row.duration_ns, row.kind, row.ranks, row.bytes or 0, row.stage or ""))
     return Collectives(
         collectives=tuple(rows[:SHOWN_ROWS]),
@@ -164,6 +169,7 @@ class _Rows:
     inside: BoolArray
     stages: Int64Array
     purposes: Sequence[Told | None]
+    ceiling_of: CeilingOf
 
     def rows(self) -> Iterator[CollectiveRow]:
         """A row for each size in each stage, or one for all sizes where there are many."""
@@ -209,6 +215,7 @@ class _Rows:
         order = np.argsort(ranks).tolist()
         skew = skew_of(found.operations, table) if self._is_sent_to_all and series.is_whole else None
         waits = None if known is None else [int(known.wait_ns[:, column].sum()) for column in order]
+        ceiling = self._ceiling(size)
         carried_ns = 0 if known is None else int(known.transfer_ns.sum()) * len(order)
         communicator = None if series.communicator == NONE else found.communicators.all[series.communicator]
         told = None if communicator is None else self.purposes[series.communicator]
@@ -233,8 +240,8 @@ class _Rows:
             algbw_bytes_per_s=algbw,
             busbw_bytes_per_s=None if algbw is None or factor is None else algbw * factor,
             contended_frac=computing_ns / carried_ns if carried_ns else None,
-            ceiling_bytes_per_s=None,
-            ceiling_source=None,
+            ceiling_bytes_per_s=None if ceiling is None else ceiling.busbw_bytes_per_s,
+            ceiling_source=None if ceiling is None else display_text(ceiling.source),
             unresolved=self._why(known),
             skew_ratio=None if skew is None else skew.ratio,
             busiest_rank=None if skew is None else ranks[skew.column],
@@ -246,9 +253,21 @@ class _Rows:
         return self.measured.series.unresolved or "no instance is there on all of its ranks"
 
     def _factor(self) -> float | None:
+        return None if self._kind is None else bus_factor(self._kind, len(self.measured.series.members))
+
+    def _ceiling(self, size: int | None) -> CollectiveCeiling | None:
+        members = self.measured.series.members
+        if self._kind is None or size in {None, ABSENT} or not self.measured.series.is_whole:
+            return None
+        return self.ceiling_of(self._kind, size or 0, len(members), self.found.node_count(members))
+
+    @property
+    def _kind(self) -> Collective | None:
+        """The single kind, None of a group of several."""
         kinds = self.found.found.kinds.members(self.measured.series.kind)
-        kind = Collective.ALL_TO_ALL if self._is_sent_to_all else kinds[0]
-        return bus_factor(kind, len(self.measured.series.members)) if len(kinds) == 1 else None
+        if len(kinds) != 1:
+            return None
+        return Collective.ALL_TO_ALL if self._is_sent_to_all else kinds[0]
 
     def _exposed_ns(self, table: Int64Array) -> int:
         operations, total_ns = self.found.operations, 0

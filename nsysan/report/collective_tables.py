@@ -6,20 +6,19 @@ from collections.abc import Sequence
 
 from nsysan.analysis.collectives import CollectiveRow, Collectives, RankRow
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime
-from nsysan.analysis.lateness_causes import WhyLate
 from nsysan.analysis.stragglers import Straggler
 from nsysan.model.confidence import Confidence
 from nsysan.model.partition import Part
-from nsysan.model.units import counted, format_count, format_duration
+from nsysan.model.units import counted, format_count, format_fraction
 from nsysan.report import cells
 from nsysan.report.elements import Cell, Column, Table
 from nsysan.report.heat_map import HeatColumn, HeatMap, shades_of
+from nsysan.report.late_ranks import why_sentence
 from nsysan.report.prose import capitalized, spelled
 from nsysan.report.terms import TERMS
 
 SHOWN_RANKS = 32
-MENTIONED_FROM_FRAC = 0.02
-"""A straggler is named in a sentence if the waits for it are so much of all collectives' time, over ranks."""
+CONTENDED_FROM_FRAC = 0.5
 _MANY_RANKS = 8
 _SURE = {Confidence.HIGH: "", Confidence.MEDIUM: "likely ", Confidence.LOW: "perhaps "}
 _UNKNOWN = Cell("unknown", style="faint")
@@ -35,7 +34,8 @@ _HEAT = (
 
 
 def collective_table(found: Collectives) -> Table:
-    """A row for each kind, communicator, size and stage, the longest first."""
+    """A row for each kind, communicator, size and stage, the longest first; beside ceilings where any is known."""
+    has_ceilings = any(row.ceiling_bytes_per_s is not None for row in found.collectives)
     return Table(
         id="collective-rows",
         caption="Collectives by kind, communicator, size and stage",
@@ -51,8 +51,15 @@ def collective_table(found: Collectives) -> Table:
             Column("algbw", TERMS["algbw"], numeric=True, unit="B/s"),
             Column("busbw", TERMS["busbw"], numeric=True, unit="B/s"),
             Column("contended", TERMS["contended"], numeric=True, unit="fraction"),
+            *(
+                (Column("of ceiling", TERMS["collective_ceiling"], numeric=True, unit="fraction"),)
+                if has_ceilings
+                else ()
+            ),
         ),
-        rows=tuple(_collective_cells(row) for row in found.collectives),
+        rows=tuple(
+            (*_collective_cells(row), *((_ceiling_cell(row),) if has_ceilings else ())) for row in found.collectives
+        ),
         note=_omitted(found.collectives_omitted_count),
         search="all_reduce, send",
         source="collectives[]",
@@ -104,21 +111,6 @@ def rank_map(found: Collectives, gpu_time: GpuTime, stragglers: Sequence[Straggl
     )
 
 
-def why_sentence(why: WhyLate | None) -> str:
-    """Why a rank is late, in words."""
-    if why is None:
-        return "nothing recorded tells why"
-    excess = format_duration(why.excess_ns)
-    ratio = "" if why.kernel_ratio is None else f", its kernels take {why.kernel_ratio:.2f} times as long"
-    if why.cause == "clock_throttle":
-        return f"slow clock: it computes {excess} longer{ratio}, all by one ratio"
-    if why.cause == "slow_compute":
-        return f"slow compute: {excess} longer{ratio}"
-    if why.cause == "more_work":
-        return f"more work: it computes {excess} longer, and has more to do"
-    return f"{spelled(why.cause)}: it idles {excess} longer"
-
-
 def _shown_ranks(ranks: Sequence[RankRow], late: set[int]) -> list[RankRow]:
     first = sorted(ranks, key=lambda rank: (rank.rank not in late, -rank.exposed_wait_ns, rank.rank))[:SHOWN_RANKS]
     return sorted(first, key=lambda rank: rank.rank)
@@ -155,6 +147,20 @@ def _collective_cells(row: CollectiveRow) -> tuple[Cell, ...]:
     )
 
 
+def _ceiling_cell(row: CollectiveRow) -> Cell:
+    """The share of the ceiling that is reached; beside computing it is no measure of the link."""
+    if row.busbw_bytes_per_s is None or row.ceiling_bytes_per_s is None:
+        return _UNKNOWN
+    share = row.busbw_bytes_per_s / row.ceiling_bytes_per_s
+    note = "contended" if is_contended(row) else row.ceiling_source
+    return Cell(format_fraction(share), note, value=share)
+
+
+def is_contended(row: CollectiveRow) -> bool:
+    """Whether so much of the transfer runs beside computing that its rate tells nothing of the link."""
+    return row.contended_frac is not None and row.contended_frac >= CONTENDED_FROM_FRAC
+
+
 def _remark(row: CollectiveRow) -> str | None:
     """Whose implementation, on which communicator, of what; and why nothing is known of waits."""
     told = [
@@ -162,6 +168,7 @@ def _remark(row: CollectiveRow) -> str | None:
         None if row.communicator is None else f"communicator {row.communicator}",
         row.dtype,
         None if row.stage is None else f"in {spelled(row.stage)}",
+        None if row.skew_ratio is None else f"rank {row.busiest_rank} moves {row.skew_ratio:.2f} times the mean",
         row.unresolved,
     ]
     return "; ".join(filter(None, told)) or None
@@ -198,16 +205,3 @@ def _straggler_cells(one: Straggler) -> tuple[Cell, ...]:
 
 def _omitted(count: int) -> str | None:
     return f"{counted(count, 'more row')}, shorter than these, are not shown." if count else None
-
-
-def straggler_sentence(found: Collectives, stragglers: Sequence[Straggler]) -> str | None:
-    """Who is waited for most and why; None where nobody is by much."""
-    total_ns = sum(row.duration_ns for row in found.collectives)
-    if not stragglers or stragglers[0].caused_ns < MENTIONED_FROM_FRAC * total_ns:
-        return None
-    first = stragglers[0]
-    often = f"came last to {format_count(first.late_count)} of {counted(first.instance_count, 'collective')}"
-    waited = f"the others waited {format_duration(first.caused_ns)} for it"
-    if first.pattern.value == "rotating":
-        return f"No rank is late persistently: rank {first.rank}, waited for most, {often}; {waited}."
-    return f"Rank {first.rank} {often}; {waited}. {capitalized(why_sentence(first.why))}."

@@ -24,16 +24,17 @@ class Shade:
 
 @dataclass(frozen=True, slots=True)
 class HeatColumn:
-    """What a column is a share of, and the class of its hue."""
+    """What a column is a share of, or what else its cells' values are, and the class of its hue."""
 
     label: str
     term: Term
     hue: str
+    unit: str = "fraction"
 
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """Shares by row and column; ``note`` says what is not shown."""
+    """Shares or times by row and column; ``note`` says what is not shown."""
 
     id: str
     caption: str

@@ -12,7 +12,7 @@ from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_duration, format_fraction
 from nsysan.report.causes import awaited, cause_shares
-from nsysan.report.late_gpu import late_gpu
+from nsysan.report.late_ranks import state_late_rank
 from nsysan.report.partition import COMPUTE_PARTS, OTHER_PARTS, job_share
 from nsysan.report.prose import Phrase, Sentence, capitalized, ended, listed, paired, spelled
 from nsysan.report.steps import distribution, slowest_device
@@ -49,7 +49,8 @@ def state_verdict(run: Run) -> Verdict:
     if missing is not None and not missing.usable_count:
         lost = f"no usable record is left of {counted(missing.count, 'kernel')}"
         return Verdict(f"What the GPUs computed is not known: {lost}", why, ())
-    return Verdict(_time_sentence(gpu_time), why, _details(gpu_time))
+    late = state_late_rank(run)
+    return Verdict(_time_sentence(gpu_time), why, (*_details(gpu_time), *(() if late is None else (late,))))
 
 
 def state_step(run: Run) -> Sentence | None:
@@ -134,9 +135,7 @@ def _details(gpu_time: GpuTime) -> tuple[Sentence, Sentence]:
     if not share.worst_frac:
         return compute, (Phrase("No other part took any time."),)
     is_bound = part is Part.IDLE and _has_unseen_work(gpu_time)
-    return compute, _most_time(part, share, gpu_time) if several else _part_time(
-        part, gpu_time.gpus[0], is_bound=is_bound
-    )
+    return compute, _most_time(part, share) if several else _part_time(part, gpu_time.gpus[0], is_bound=is_bound)
 
 
 def _least_compute(busy: Spread) -> Sentence:
@@ -145,16 +144,11 @@ def _least_compute(busy: Spread) -> Sentence:
     return (Phrase(f"{busy.worst_gpu} computed least, for "), Phrase(format_fraction(busy.worst_frac), "time"), _END)
 
 
-def _most_time(part: Part, share: Spread, gpu_time: GpuTime) -> Sentence:
+def _most_time(part: Part, share: Spread) -> Sentence:
     name, target = _name_of(part), _evidence_of(part)
     if _is_even(share):
         return (Phrase("No GPU had "), Phrase("noticeably more", target), Phrase(f" {name}."))
-    most = (Phrase(f"{share.worst_gpu} had most {name}, "), Phrase(format_fraction(share.worst_frac), target))
-    late = late_gpu(gpu_time) if part is Part.EXPOSED_COMMUNICATION else None
-    if late is None:
-        return (*most, _END)
-    least = f", {late.gpu} least, {format_fraction(late.communication_frac)}: the others may have waited for it"
-    return (*most, Phrase(f"{least}, while it {late.instead}."))
+    return (Phrase(f"{share.worst_gpu} had most {name}, "), Phrase(format_fraction(share.worst_frac), target), _END)
 
 
 def _is_even(spread: Spread) -> bool:

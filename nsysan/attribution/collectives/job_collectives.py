@@ -148,6 +148,12 @@ class JobCollectives:
         """What puts a member's times on the common clock."""
         return self.fitted_clocks.line(self.members[member].report)
 
+    def shift_ns(self, member: int) -> int:
+        """What to add to a member's times to have them on the common clock, around the middle of its operations."""
+        starts_ns = self.operations.start_ns[self.rows_of(member)]
+        middle_ns = int(starts_ns[0] + starts_ns[-1]) // 2 if len(starts_ns) else 0
+        return self.line(member).shift_at(middle_ns)
+
     def node_count(self, members: Sequence[int]) -> int | None:
         """On how many hosts the members ran, None where one of them is not told."""
         hosts = {self._hosts[self.members[member].report].trace.identity.host for member in members}

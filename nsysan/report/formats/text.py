@@ -12,6 +12,7 @@ from nsysan.analysis.host import HostView
 from nsysan.analysis.idle_gaps import Gap, IdleGaps
 from nsysan.analysis.kernel_summary import KernelRow, KernelSummary
 from nsysan.analysis.memory import Memory
+from nsysan.analysis.pipelines import Pipelines
 from nsysan.analysis.recomputation import Recomputation
 from nsysan.analysis.stages import Stages
 from nsysan.analysis.steps import Steps
@@ -20,14 +21,15 @@ from nsysan.model.partition import Part
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_count, format_duration, format_fraction, format_timestamp
-from nsysan.report.collective_tables import straggler_sentence
 from nsysan.report.columns import WIDTH, cut, drawn, wrapped
+from nsysan.report.late_ranks import straggler_sentence, stragglers_of
 from nsysan.report.look_next import leads, look_next
 from nsysan.report.partition import part_share, worst_gpus
+from nsysan.report.pipeline_table import pipeline_sentence
 from nsysan.report.prose import ended, fraction_or, paired, plain, spelled
 from nsysan.report.renderers import Renderer
 from nsysan.report.section import question_of
-from nsysan.report.sections.collectives import collectives_heading, stragglers_of
+from nsysan.report.sections.collectives import collectives_heading
 from nsysan.report.sections.contention import contention_sentence, queued_sentence, same_stream_sentence
 from nsysan.report.sections.counters import counters_sentence
 from nsysan.report.sections.host import foreign_sentences
@@ -159,11 +161,13 @@ def _step_lines(run: Run) -> list[str]:
 
 
 def _collective_lines(run: Run) -> list[str]:
-    """How long ranks waited for each other, and for whom most."""
+    """How long ranks waited for each other, for whom most, and what a pipeline cannot do without."""
     found = run.results.get(Collectives)
     if isinstance(found, Skipped) or not found.collectives:
         return []
-    sentences = (collectives_heading(found), straggler_sentence(found, stragglers_of(run)))
+    pipelines = run.results.get(Pipelines)
+    bubble = None if isinstance(pipelines, Skipped) else pipeline_sentence(pipelines.pipelines)
+    sentences = (collectives_heading(found), straggler_sentence(found, stragglers_of(run)), bubble)
     return [line for sentence in sentences if sentence for line in _wrapped(ended(sentence))]
 
 

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.gpu_time import GpuTime
-from nsysan.analysis.stragglers import Straggler, Stragglers
+from nsysan.analysis.pipelines import Pipelines
+from nsysan.analysis.rank_waits import RankWaits
+from nsysan.analysis.stragglers import Straggler
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.trace import RankSource
 from nsysan.model.units import counted, format_duration
-from nsysan.report.collective_tables import collective_table, rank_map, straggler_sentence, straggler_table
+from nsysan.report.bandwidth_chart import BandwidthChart, bandwidth_chart
+from nsysan.report.clock_words import clock_sentences
+from nsysan.report.collective_tables import collective_table, rank_map, straggler_table
 from nsysan.report.elements import Table
 from nsysan.report.heat_map import HeatMap
+from nsysan.report.late_ranks import straggler_sentence, stragglers_of
+from nsysan.report.pipeline_table import pipeline_sentence, pipeline_table
 from nsysan.report.section import Layout, Section, View
+from nsysan.report.wait_map import wait_map
 
+SKEWED_FROM = 1.1
 _TOLD_BY = {
     RankSource.USER: "as --ranks says",
     RankSource.COMMUNICATOR: "as NCCL numbers them",
@@ -30,10 +38,11 @@ _TOLD_BY = {
 
 @dataclass(frozen=True, slots=True)
 class CollectivesView(View):
-    """What is to be said, where each rank's time goes, and tables."""
+    """What is to be said, where each rank's time goes and who waits for whom, bandwidth over size, and tables."""
 
     sentences: tuple[str, ...]
-    rank_map: HeatMap | None
+    maps: tuple[HeatMap, ...]
+    chart: BandwidthChart | None
     tables: tuple[Table, ...]
 
 
@@ -41,22 +50,33 @@ def _build(run: Run) -> CollectivesView | None:
     found = run.results.get(Collectives)
     if isinstance(found, Skipped) or not found.collectives:
         return None
-    gpu_time, late = run.results.get(GpuTime), stragglers_of(run)
-    several = (straggler_table(late),) if late else ()
+    late, pipelines = stragglers_of(run), _pipelines_of(run)
+    tables = (
+        collective_table(found),
+        straggler_table(late) if late else None,
+        pipeline_table(pipelines) if pipelines.pipelines else None,
+    )
     return CollectivesView(
         heading=collectives_heading(found),
         context="In a collective the ranks that come early wait for the last. Transfer is what remains: the shortest "
         "duration over the ranks. Durations alone are no network time.",
-        sentences=tuple(_sentences(found, late)),
-        rank_map=None if isinstance(gpu_time, Skipped) else rank_map(found, gpu_time, late),
-        tables=(collective_table(found), *several),
+        sentences=tuple(_sentences(run, found)),
+        maps=tuple(_maps(run, found, late)),
+        chart=bandwidth_chart(found.collectives),
+        tables=tuple(table for table in tables if table is not None),
     )
 
 
-def stragglers_of(run: Run) -> tuple[Straggler, ...]:
-    """The ranks that others waited for, none where that is not known."""
-    found = run.results.get(Stragglers)
-    return () if isinstance(found, Skipped) else found.stragglers
+def _pipelines_of(run: Run) -> Pipelines:
+    found = run.results.get(Pipelines)
+    return Pipelines((), 0) if isinstance(found, Skipped) else found
+
+
+def _maps(run: Run, found: Collectives, late: Sequence[Straggler]) -> Iterator[HeatMap]:
+    gpu_time, waits = run.results.get(GpuTime), run.results.get(RankWaits)
+    by_part = None if isinstance(gpu_time, Skipped) else rank_map(found, gpu_time, late)
+    by_rank = None if isinstance(waits, Skipped) else wait_map(waits)
+    yield from (shown for shown in (by_part, by_rank) if shown is not None)
 
 
 def collectives_heading(found: Collectives) -> str:
@@ -70,10 +90,13 @@ def collectives_heading(found: Collectives) -> str:
     return f"Ranks waited {format_duration(wait_ns)} for each other; the transfers took {format_duration(transfer_ns)}"
 
 
-def _sentences(found: Collectives, late: tuple[Straggler, ...]) -> Iterator[str]:
-    who = straggler_sentence(found, late)
-    if who is not None:
-        yield who
+def _sentences(run: Run, found: Collectives) -> Iterator[str]:
+    told = (
+        straggler_sentence(found, stragglers_of(run)),
+        pipeline_sentence(_pipelines_of(run).pipelines),
+        _skew_sentence(found),
+    )
+    yield from (sentence for sentence in told if sentence is not None)
     if found.ranks:
         given = counted(len(found.ranks), "rank")
         of = "" if found.world_size in {None, len(found.ranks)} else f" of {found.world_size}"
@@ -82,6 +105,20 @@ def _sentences(found: Collectives, late: tuple[Straggler, ...]) -> Iterator[str]
         yield f"Of {counted(unknown, 'row')} it is not known what is waiting and what transfer; the table says why."
     if any(row.bytes is None for row in found.collectives):
         yield "Where a size is unknown it was not recorded, or differs: nsysan record-help --question nccl-bytes."
+
+    yield from clock_sentences(run)
+
+
+def _skew_sentence(found: Collectives) -> str | None:
+    """Whether all-to-alls are uneven: then who gets how much comes before any link."""
+    uneven = [(row.skew_ratio, row.busiest_rank) for row in found.collectives if row.skew_ratio is not None]
+    ratio, rank = max(uneven, key=lambda entry: entry[0], default=(0.0, None))
+    if ratio < SKEWED_FROM:
+        return None
+    return (
+        f"All-to-alls are uneven: rank {rank} moves {ratio:.2f} times the mean of the ranks. "
+        "Look at how tokens are routed and experts placed before the links."
+    )
 
 
 SECTION = Section("collectives", 48, "Collectives", "What the ranks waited for", _build, Layout.WIDE)
