@@ -326,11 +326,7 @@ class _Known:
 
 def _rank_rows(job: Job, exposure: Exposure, inside: BoolArray) -> Iterator[RankRow]:
     found = job.collectives
-    waits_ns = np.full(len(found.operations), ABSENT)
-    for one in found.measured:
-        if one.waits is not None:
-            waits_ns[one.complete_table] = one.waits.wait_ns
-    operations = found.operations
+    operations, waits_ns = found.operations, found.waits_ns
     assert found.ranks.source is not None, "there are members"
     for member in sorted(exposure.exposed, key=lambda member: found.ranks.of_member[member]):
         own = found.rows_of(member)

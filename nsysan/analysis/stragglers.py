@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -14,6 +15,7 @@ from nsysan.analysis.lateness_causes import LatenessCauses, WhyLate
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.collectives.lateness import Arrivals, late_arrivals
 from nsysan.attribution.job import Job
+from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.results import ResultSet, Skipped
 
 PERSISTENT_FROM_FRAC = 2 / 3
@@ -55,6 +57,19 @@ class Stragglers:
     id: ClassVar[str] = "stragglers"
 
     stragglers: tuple[Straggler, ...]
+
+    def figures(self) -> Iterator[Figure]:
+        """What is waited for late ranks by why they are late, for each collective to which any rank was late."""
+        count = max((one.instance_count for one in self.stragglers), default=0)
+        charged_ns: Counter[str] = Counter()
+        for one in self.stragglers:
+            charged_ns["unknown" if one.why is None else one.why.cause] += one.caused_ns
+        for cause, time_ns in charged_ns.items():
+            name = f"waits for ranks late by {cause.replace('_', ' ')}"
+            yield Figure(_TOPIC, cause, name, time_ns / count, Unit.NS, Better.LESS)
+
+
+_TOPIC = Topic("late_ranks", "Waits of all ranks for late ones, mean over the collectives to which any was late")
 
 
 def compute_stragglers(job: Job, results: ResultSet) -> Stragglers | Skipped:

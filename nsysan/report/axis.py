@@ -16,7 +16,7 @@ def time_axis(window_ns: int) -> tuple[Tick, ...]:
     if window_ns <= 0:
         return ()
     unit_ns, _ = duration_unit(window_ns)
-    step = round_step(window_ns / unit_ns / _MOST_TICKS)
+    step = _round_step(window_ns / unit_ns / _MOST_TICKS)
     shares = [(index * step, index * step * unit_ns / window_ns) for index in range(1, _MOST_TICKS + 1)]
     middle = (Tick(percent(share), f"{value:,.10g}", "middle") for value, share in shares if share < _LAST_ROUND_TICK)
     return (Tick("0%", "0", "start"), *middle, Tick("100%", format_duration(window_ns), "end"))
@@ -28,7 +28,7 @@ def share_axis(of: str = "") -> tuple[Tick, ...]:
     return (Tick("0%", "0", "start"), *middle, Tick("100%", f"100 % {of}".rstrip(), "end"))
 
 
-def round_step(target: float) -> float:
+def _round_step(target: float) -> float:
     """The smallest of 1, 2 or 5 times a power of ten that is at least ``target``."""
     magnitude = 10.0 ** math.floor(math.log10(target))
     return next(factor * magnitude for factor in (1, 2, 5, 10) if factor * magnitude >= target)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from nsysan.analysis.collectives import CollectiveRow
-from nsysan.model.units import counted, format_bytes, format_rate
-from nsysan.report.axis import round_step
+from nsysan.model.units import counted, format_rate
 from nsysan.report.collective_tables import is_contended
 from nsysan.report.elements import Tick, percent, pixels
 from nsysan.report.prose import spelled
@@ -19,6 +18,7 @@ HEIGHT = 220
 _ROOM = 24
 """Above the highest mark, so that the label of the line over it has a place."""
 _MARGIN = 0.04
+_MOST_LEVELS = 6
 _PATHS = (
     "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0Z",
     "M-4 -4H4V4H-4Z",
@@ -51,13 +51,12 @@ class ChartLine:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A collective at its size: ``kind`` is ``free`` or ``contended``, ``path`` its shape, ``title`` its figures."""
+    """A collective at its size: ``kind`` is ``free`` or ``contended``, ``path`` its shape."""
 
     x: str
     y: str
     kind: str
     path: str
-    title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +114,14 @@ def _name(row: CollectiveRow) -> str:
 
 
 class _Drawing:
-    """The scales of a chart: sizes by their logarithm, bandwidth from 0."""
+    """The scales of a chart, both logarithmic: as far below the ceiling is as small a share of it at any size."""
 
     def __init__(self, points: Sequence[_Point]) -> None:
         sizes = [math.log2(point.size_bytes) for point in points]
         self._first, self._last = math.floor(min(sizes)), max(math.ceil(max(sizes)), math.floor(min(sizes)) + 1)
         ceilings = [point.row.ceiling_bytes_per_s for point in points if point.row.ceiling_bytes_per_s is not None]
-        self._step = round_step(max([*(point.busbw for point in points), *ceilings]) / 4)
-        self._levels = math.ceil(max([*(point.busbw for point in points), *ceilings]) / self._step)
+        rates = [*(point.busbw for point in points), *ceilings]
+        self._levels = _levels(min(rates), max(rates))
 
     def chart(self, series: dict[str, list[_Point]]) -> BandwidthChart:
         """All that is drawn of these series."""
@@ -151,11 +150,13 @@ class _Drawing:
         return percent(_MARGIN * 2 + share * (1 - 3 * _MARGIN))
 
     def _y(self, rate: float) -> str:
-        return pixels(HEIGHT - rate / (self._levels * self._step) * (HEIGHT - _ROOM))
+        low, high = (math.log10(self._levels[place]) for place in (0, -1))
+        return pixels(HEIGHT - (math.log10(rate) - low) / (high - low) * (HEIGHT - _ROOM))
 
     def _grid(self) -> Iterator[GridLine]:
-        for level in range(self._levels + 1):
-            yield GridLine(self._y(level * self._step), f"{level * self._step / 1e9:,.10g} GB/s" if level else "")
+        for place, level in enumerate(self._levels):
+            # the lowest would lie under the first marks where the page is narrow
+            yield GridLine(self._y(level), format_rate(level).replace(".000", "") if place else "")
 
     def _lines(self, points: Sequence[_Point]) -> Iterator[ChartLine]:
         ordered = sorted(points, key=lambda point: point.size_bytes)
@@ -173,16 +174,26 @@ class _Drawing:
         return ChartLine(self._x(first[0]), self._x(second[0]), self._y(first[1]), self._y(second[1]), kind)
 
     def _mark(self, point: _Point, path: str) -> Mark:
-        contended = is_contended(point.row)
-        beside = ", contended" if contended else ""
-        title = f"{_name(point.row)}, {format_bytes(point.size_bytes)}: {format_rate(point.busbw)}{beside}"
-        kind = "contended" if contended else "free"
-        return Mark(self._x(point.size_bytes), self._y(point.busbw), kind, path, title)
+        kind = "contended" if is_contended(point.row) else "free"
+        return Mark(self._x(point.size_bytes), self._y(point.busbw), kind, path)
 
     def _ticks(self) -> Iterator[Tick]:
         every = -(-(self._last - self._first) // 6)
         for power in range(self._first, self._last + 1, every):
             yield Tick(self._x(2.0**power), _power(power), "middle")
+
+
+def _levels(least: float, most: float) -> list[float]:
+    """Round rates from below the least to above the most: 1, 2 and 5 times powers of ten, of many the powers alone."""
+    powers = range(math.floor(math.log10(least)) - 1, math.ceil(math.log10(most)) + 1)
+    every = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
+    inside = every[max(place for place, rate in enumerate(every) if rate < least) :]
+    inside = inside[: 1 + next(place for place, rate in enumerate(inside) if rate >= most)]
+    if len(inside) <= _MOST_LEVELS:
+        return inside
+    first, last = math.floor(math.log10(least)), math.ceil(math.log10(most))
+    apart = -(-(last - first) // _MOST_LEVELS)
+    return [10.0**power for power in range(first, last + apart, apart)]
 
 
 def _power(power: int) -> str:

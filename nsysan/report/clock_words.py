@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nsysan.attribution.collectives.clock_line import TIE_NS
 from nsysan.model.run import Run
 from nsysan.model.units import NS_PER_S, counted, format_duration
 
@@ -13,8 +14,8 @@ def clock_sentences(run: Run) -> Iterator[str]:
     residuals_ns = [report.clock_residual_ns for report in run.reports if report.clock_residual_ns is not None]
     if residuals_ns:
         yield (
-            f"On the common clock ends of one collective lie up to {format_duration(max(residuals_ns))} from their "
-            "middle, by the median of each report: no finer claim is made about who came first."
+            f"On the common clock ends of one collective lie {format_duration(max(residuals_ns))} from their middle at "
+            f"most, by the median of each report: who came first is told from {format_duration(TIE_NS)} on."
         )
     drifts = {report.name: report.clock_drift_frac for report in run.reports if report.clock_drift_frac}
     if drifts:

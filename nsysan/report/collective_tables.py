@@ -60,7 +60,7 @@ def collective_table(found: Collectives) -> Table:
         rows=tuple(
             (*_collective_cells(row), *((_ceiling_cell(row),) if has_ceilings else ())) for row in found.collectives
         ),
-        note=_omitted(found.collectives_omitted_count),
+        note=_note(found),
         search="all_reduce, send",
         source="collectives[]",
     )
@@ -152,8 +152,7 @@ def _ceiling_cell(row: CollectiveRow) -> Cell:
     if row.busbw_bytes_per_s is None or row.ceiling_bytes_per_s is None:
         return _UNKNOWN
     share = row.busbw_bytes_per_s / row.ceiling_bytes_per_s
-    note = "contended" if is_contended(row) else row.ceiling_source
-    return Cell(format_fraction(share), note, value=share)
+    return Cell(format_fraction(share), "contended" if is_contended(row) else None, value=share)
 
 
 def is_contended(row: CollectiveRow) -> bool:
@@ -203,5 +202,12 @@ def _straggler_cells(one: Straggler) -> tuple[Cell, ...]:
     )
 
 
-def _omitted(count: int) -> str | None:
-    return f"{counted(count, 'more row')}, shorter than these, are not shown." if count else None
+def _note(found: Collectives) -> str | None:
+    """What is not shown, and where ceilings come from."""
+    omitted = found.collectives_omitted_count
+    sources = dict.fromkeys(row.ceiling_source for row in found.collectives if row.ceiling_source is not None)
+    told = (
+        f"{counted(omitted, 'more row')}, shorter than these, are not shown." if omitted else None,
+        f"Ceilings: {'; '.join(sources)}." if sources else None,
+    )
+    return " ".join(filter(None, told)) or None

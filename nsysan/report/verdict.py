@@ -12,7 +12,6 @@ from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_duration, format_fraction
 from nsysan.report.causes import awaited, cause_shares
-from nsysan.report.late_ranks import state_late_rank
 from nsysan.report.partition import COMPUTE_PARTS, OTHER_PARTS, job_share
 from nsysan.report.prose import Phrase, Sentence, capitalized, ended, listed, paired, spelled
 from nsysan.report.steps import distribution, slowest_device
@@ -49,8 +48,7 @@ def state_verdict(run: Run) -> Verdict:
     if missing is not None and not missing.usable_count:
         lost = f"no usable record is left of {counted(missing.count, 'kernel')}"
         return Verdict(f"What the GPUs computed is not known: {lost}", why, ())
-    late = state_late_rank(run)
-    return Verdict(_time_sentence(gpu_time), why, (*_details(gpu_time), *(() if late is None else (late,))))
+    return Verdict(_time_sentence(gpu_time), why, _details(gpu_time))
 
 
 def state_step(run: Run) -> Sentence | None:

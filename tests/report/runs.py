@@ -44,6 +44,7 @@ from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
 from tests.report.inside import INSIDE
 from tests.report.nccl_words import NCCL_LOGS, NCCL_TESTS
 from tests.report.staged import STAGED
+from tests.report.waits import WAITS
 
 RESULT_TYPES: tuple[type[Result], ...] = (
     GpuTime,
@@ -59,6 +60,7 @@ RESULT_TYPES: tuple[type[Result], ...] = (
     *(type(result) for result in (*INSIDE, *STAGED)),
     NcclLogs,
     NcclTests,
+    *(type(result) for result in WAITS),
 )
 WHY = "this run holds no steps, so the window may include start-up"
 
@@ -445,8 +447,8 @@ ALL_REDUCES = CollectiveRow(
     algbw_bytes_per_s=9e10,
     busbw_bytes_per_s=9e10,
     contended_frac=0.25,
-    ceiling_bytes_per_s=None,
-    ceiling_source=None,
+    ceiling_bytes_per_s=1.2e11,
+    ceiling_source="measured all_reduce of 2 ranks",
     unresolved=None,
 )
 UNRESOLVED = replace(
@@ -461,6 +463,8 @@ UNRESOLVED = replace(
     algbw_bytes_per_s=None,
     busbw_bytes_per_s=None,
     contended_frac=None,
+    ceiling_bytes_per_s=None,
+    ceiling_source=None,
     unresolved="its root is not recorded",
 )
 COLLECTIVES = Collectives(
@@ -504,6 +508,7 @@ RESULTS: tuple[Result, ...] = (
     *STAGED,
     NCCL_LOGS,
     NCCL_TESTS,
+    *WAITS,
 )
 
 

@@ -8,16 +8,24 @@ import pytest
 
 from nsysan.analysis.collectives import Collectives, RankRow
 from nsysan.analysis.lateness_causes import WhyLate
+from nsysan.analysis.rank_waits import RankWait, RankWaits
 from nsysan.analysis.stragglers import Pattern, Stragglers
 from nsysan.model.partition import PartTimes
 from nsysan.model.trace import RankSource
-from nsysan.report.collective_tables import SHOWN_RANKS, rank_map, why_sentence
+from nsysan.report.bandwidth_chart import bandwidth_chart
+from nsysan.report.clock_words import clock_sentences
+from nsysan.report.collective_tables import SHOWN_RANKS, rank_map
 from nsysan.report.formats.html import render_page
 from nsysan.report.formats.text import render_text
+from nsysan.report.late_ranks import why_sentence
+from nsysan.report.pipeline_table import pipeline_sentence, pipeline_table
 from nsysan.report.sections.collectives import SECTION, CollectivesView
+from nsysan.report.wait_map import SHOWN_AWAITED, SHOWN_WAITING, wait_map
 from tests.report.pages import Page
 from tests.report.runs import (
+    ALL_REDUCES,
     COLLECTIVES,
+    REPORT,
     STRAGGLERS,
     TWO_GPUS,
     UNRESOLVED,
@@ -27,6 +35,7 @@ from tests.report.runs import (
     gpu_time,
     run_of,
 )
+from tests.report.waits import PIPELINES, RANK_WAITS
 
 
 def view_of(collectives: Collectives, stragglers: Stragglers = STRAGGLERS) -> CollectivesView:
@@ -72,6 +81,10 @@ def test_ranks_in_turn_are_no_stragglers_and_little_is_not_mentioned() -> None:
         (WhyLate("data_loading", 5e6, None), "data loading: it idles 5.000 ms longer"),
         (WhyLate("slow_compute", 5e6, None), "slow compute: 5.000 ms longer"),
         (WhyLate("more_work", 5e6, 1.6), "more work: it computes 5.000 ms longer, and has more to do"),
+        (
+            WhyLate("pipeline_position", 5e6, None),
+            "its place in the pipeline: it does what the others in its stage do, and other stages wait for it",
+        ),
     ],
 )
 def test_why_in_words(why: WhyLate | None, sentence: str) -> None:
@@ -94,20 +107,22 @@ def test_the_table_says_what_is_unknown_and_why() -> None:
             "90.000 GB/s",
             "90.000 GB/s",
             "25.0 %",
+            "75.0 %",
         ],
-        ["Broadcast", "0, 1", "10", "unknown", "50.000 ms", "200.000 ms", *["unknown"] * 5],
+        ["Broadcast", "0, 1", "10", "unknown", "50.000 ms", "200.000 ms", *["unknown"] * 6],
     ]
     first, second = view_of(COLLECTIVES).tables[0].rows
     assert first[0].note == "nccl; communicator 0xd1373f8c6ac1ba54; BFloat16"
     assert second[0].note == "nccl; communicator 0xd1373f8c6ac1ba54; BFloat16; its root is not recorded"
     assert (first[2].note, second[2].note) == ("9 complete", "0 complete")
-    assert view_of(COLLECTIVES).tables[0].note == "3 more rows, shorter than these, are not shown."
+    assert view_of(COLLECTIVES).tables[0].note == (
+        "3 more rows, shorter than these, are not shown. Ceilings: measured all_reduce of 2 ranks."
+    )
 
 
 def test_the_map_has_the_parts_of_each_ranks_window() -> None:
-    found = view_of(COLLECTIVES).rank_map
+    [found] = view_of(COLLECTIVES).maps
 
-    assert found is not None
     assert [column.label for column in found.columns] == [
         "computes",
         "waits for ranks",
@@ -143,3 +158,121 @@ def test_text_and_page_say_the_same() -> None:
     assert "Ranks waited 120.000 ms for each other; the transfers took 30.000 ms." in text
     assert "Rank 1 came last to 8 of 9 collectives" in text
     assert "Rank 1 came last to 8 of 9 collectives" in page.text("collectives")
+
+
+def test_the_map_of_waits_has_a_row_a_rank_that_waited_and_a_column_a_rank_it_waited_for() -> None:
+    found = wait_map(RANK_WAITS)
+
+    assert found is not None
+    assert [column.label for column in found.columns] == ["for rank 0", "for rank 1"]
+    assert [(name, [(shade.text, shade.level) for shade in shades]) for name, shades in found.rows] == [
+        ("rank 0", [("-", 0), ("100.000 ms", 9)]),
+        ("rank 1", [("20.000 ms", 2), ("-", 0)]),
+    ]
+    assert found.note is None
+    assert wait_map(RankWaits((), 0)) is None
+
+
+def test_of_many_ranks_those_that_are_waited_for_most_are_shown_and_the_rest_is_summed() -> None:
+    # rank r of 40 waits r ms for each of 13 ranks
+    pairs = [RankWait(rank, other, rank * 1_000_000) for rank in range(1, 41) for other in range(41, 54)]
+
+    found = wait_map(RankWaits(tuple(pairs), rank_waits_omitted_ns=7))
+
+    assert found is not None
+    assert (len(found.columns), len(found.rows)) == (SHOWN_AWAITED, SHOWN_WAITING)
+    assert next(name for name, _ in found.rows) == "rank 9"
+    # ranks 1 to 8 for 13 ranks, and the others for one more
+    hidden_ms = 36 * 13 + sum(range(9, 41))
+    assert found.note == f"Waits of {hidden_ms / 1000:.3f} s more, between 53 ranks in all, are not shown."
+
+
+def test_a_bubble_is_told_beside_that_of_the_schedule() -> None:
+    [row] = PIPELINES.pipelines
+    uneven, untold = replace(row, bubble_frac=0.3), replace(row, part_count=None, ideal_frac=None)
+    waits = "The 2 stages of a pipeline wait {}.0 % of their steps for each other"
+
+    assert [pipeline_sentence(rows) for rows in ((row,), (uneven,), (untold,), ())] == [
+        f"{waits.format(20)}: 4 parts a step alone make 1 ÷ (4 + 1) = 20.0 %.",
+        f"{waits.format(30)}: 4 parts a step alone make 1 ÷ (4 + 1) = 20.0 %, so stages are uneven or messages slow.",
+        f"{waits.format(20)}; how many parts a step has is not told.",
+        None,
+    ]
+    table = pipeline_table(PIPELINES)
+    assert [[cell.text for cell in cells] for cells in table.rows] == [
+        ["0, 1", "2", "4", "4", "20.0 %", "20.0 %", "30.000 ms", "34.000 ms"]
+    ]
+    assert table.note == "1 more pipeline, with smaller bubbles, are not shown."
+
+
+def test_an_uneven_all_to_all_is_told_before_any_link() -> None:
+    uneven = replace(ALL_REDUCES, kind="all_to_all", skew_ratio=1.5, busiest_rank=1)
+
+    found = view_of(replace(COLLECTIVES, collectives=(uneven, ALL_REDUCES)))
+
+    assert found.sentences[1] == (
+        "All-to-alls are uneven: rank 1 moves 1.50 times the mean of the ranks. Look at how tokens are routed and "
+        "experts placed before the links."
+    )
+    assert "rank 1 moves 1.50 times the mean" in str(found.tables[0].rows[0][0].note)
+    even = replace(uneven, skew_ratio=1.05)
+    assert "uneven" not in str(view_of(replace(COLLECTIVES, collectives=(even,))).sentences)
+
+
+def test_a_ceiling_is_of_the_same_size_and_none_where_computing_runs_beside() -> None:
+    # C29: 45 of 50 GB/s at 1 MB, whatever 1 GB reaches
+    small = replace(ALL_REDUCES, bytes=1_000_000, busbw_bytes_per_s=45e9, ceiling_bytes_per_s=50e9, contended_frac=0.0)
+    contended = replace(small, contended_frac=0.6)
+
+    rows = view_of(replace(COLLECTIVES, collectives=(small, contended))).tables[0].rows
+
+    assert [(cells[-1].text, cells[-1].note) for cells in rows] == [("90.0 %", None), ("90.0 %", "contended")]
+
+
+def test_the_curve_goes_through_each_size_and_its_ceiling() -> None:
+    small = replace(ALL_REDUCES, bytes=1 << 20, busbw_bytes_per_s=2e10, ceiling_bytes_per_s=4e10)
+    large = replace(ALL_REDUCES, bytes=1 << 24, busbw_bytes_per_s=1e11, ceiling_bytes_per_s=2e11, contended_frac=0.5)
+
+    chart = bandwidth_chart((large, small))
+
+    assert chart is not None
+    # from 10 to 200 GB/s in 196 of 220 pixels: log(2) / log(20) of them are 45, log(4) / log(20) 91
+    assert [line.label for line in chart.grid] == ["", "20 GB/s", "50 GB/s", "100 GB/s", "200 GB/s"]
+    assert [(mark.x, mark.y, mark.kind) for mark in chart.marks] == [
+        ("96%", "69.35", "contended"),
+        ("8%", "174.65", "free"),
+    ]
+    assert [(line.x1, line.x2, line.y1, line.y2, line.kind) for line in chart.lines] == [
+        ("8%", "96%", "174.65", "69.35", "curve"),
+        ("8%", "96%", "129.3", "24", "ceiling"),
+    ]
+    assert [tick.label for tick in chart.ticks] == ["1 MiB", "2 MiB", "4 MiB", "8 MiB", "16 MiB"]
+    assert [key.label for key in chart.keys] == [
+        "all reduce over 2 ranks, data parallel",
+        "hollow: contended, beside computing",
+        "ceiling: measured all_reduce of 2 ranks",
+    ]
+
+
+def test_one_size_and_nothing_to_hold_it_against_is_no_curve() -> None:
+    alone = replace(ALL_REDUCES, ceiling_bytes_per_s=None, ceiling_source=None)
+
+    assert bandwidth_chart((alone,)) is None
+    assert bandwidth_chart((replace(alone, bytes=None),)) is None
+    assert bandwidth_chart(()) is None
+
+
+def test_clocks_are_told_by_how_well_ends_agree_and_whether_they_drift() -> None:
+    first = replace(REPORT, clock_residual_ns=10_000, clock_drift_frac=0.0)
+    second = replace(first, name="rank1", clock_residual_ns=12_000, clock_drift_frac=-2e-5)
+    third = replace(first, name="rank2", clock_residual_ns=None)
+
+    assert list(clock_sentences(replace(full_run(), reports=(first, second, third)))) == [
+        (
+            "On the common clock ends of one collective lie 12.000 µs from their middle at most, by the median of each "
+            "report: who came first is told from 20.000 µs on."
+        ),
+        "The clocks of 1 report drift, that of rank1 most: by 20.000 µs a second.",
+        "No collective ties 1 report to the others, so that nothing tells when its ranks came.",
+    ]
+    assert list(clock_sentences(replace(full_run(), reports=(third,)))) == []

@@ -55,6 +55,8 @@ Of a step of 100.000 ms backward takes 50.0 %, data 20.0 % and gradient synchron
 Ranks waited 120.000 ms for each other; the transfers took 30.000 ms.
 Rank 1 came last to 8 of 9 collectives; the others waited 100.000 ms for it. Slow clock: it computes
 90.000 ms longer, its kernels take 1.35 times as long, all by one ratio.
+The 2 stages of a pipeline wait 20.0 % of their steps for each other: 4 parts a step alone make 1 ÷
+(4 + 1) = 20.0 %.
 NCCL 2.27.3+cuda12.9 names IB (2 ranks) and Socket (1 rank) on RoCE as its network; connections go
 over P2P/direct pointer (128), NET/Socket (4), says nccl.log.
 nccl-tests reached up to 338.820 GB/s of bus bandwidth with all reduce, as its bus factor tells,
@@ -99,7 +101,7 @@ def test_a_trace_without_gpu_work_is_said_with_what_would_have_recorded_it() -> 
         "not answered: GPU time: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
         "not answered: Steps: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
         "not answered: Idle gaps: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
-        "and 16 more questions on the page\n"
+        "and 19 more questions on the page\n"
         "Written by nsysan 0.1.0.\n"
     )
 

@@ -7,7 +7,9 @@ from dataclasses import replace
 import msgspec
 
 from nsysan.analysis.baseline import Baseline, BaselineFigures
+from nsysan.analysis.lateness_causes import WhyLate
 from nsysan.analysis.steps import Steps
+from nsysan.analysis.stragglers import Pattern, Straggler, Stragglers
 from nsysan.attribution.steps.job_steps import StepSource
 from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.missing_records import MissingRecords
@@ -29,6 +31,7 @@ from nsysan.report.sections.verdict import SECTION, VerdictView
 from nsysan.report.terms import TERMS
 from nsysan.report.verdict import state_step, state_verdict
 from tests.report.runs import (
+    COLLECTIVES,
     EXPLAINED_GPUS,
     FINDING,
     HEADLINE,
@@ -37,6 +40,7 @@ from tests.report.runs import (
     SECOND_TIME,
     STEPS,
     STEPS_OF_FIRST,
+    STRAGGLERS,
     TWO_GPUS,
     full_run,
     gpu,
@@ -134,25 +138,22 @@ def test_gpus_that_are_alike_are_said_to_be_without_repeating_the_mean() -> None
     ]
 
 
-def test_a_gpu_that_the_others_may_wait_for_is_named_with_what_it_did_meanwhile() -> None:
-    waiting = PartTimes(600, 0, 0, 0, 350, 0, 50)
-    slow, late = PartTimes(950, 0, 0, 0, 10, 0, 40), PartTimes(600, 0, 0, 0, 10, 0, 390)
-    loader, little = IdleCauses.of_times({Cause.DATA_LOADING: 390}), IdleCauses.of_times({SYNC: 50})
-    compute = gpu_time((gpu("gpu0", waiting), gpu("gpu1", slow)))
-    data = gpu_time(
-        (
-            gpu("gpu0", waiting, causes=little),
-            gpu("gpu1", waiting, causes=little),
-            gpu("gpu2", late, causes=loader),
-        )
-    )
-    unlike = gpu_time((gpu("gpu0", waiting), gpu("gpu1", PartTimes(700, 0, 0, 0, 200, 0, 100))))
+def test_the_rank_that_the_others_wait_for_is_named_with_why_it_is_late() -> None:
+    first = STRAGGLERS.stragglers[0]
+    by_data = replace(first, why=WhyLate("data_loading", 90e6, None))
+    in_turn, unexplained = replace(first, pattern=Pattern.ROTATING), replace(first, why=None)
 
-    most, loading = "gpu0 had most exposed communication, 35.0 %", "waited for the data loader for 39.0 %"
-    assert [details_of(run_of(result))[1] for result in (compute, data, unlike)] == [
-        f"{most}, gpu1 least, 1.0 %: the others may have waited for it, while it computed for 95.0 %.",
-        f"{most}, gpu2 least, 1.0 %: the others may have waited for it, while it {loading}.",
-        "gpu0 had most exposed communication, 35.0 %.",
+    def told(straggler: Straggler) -> list[str]:
+        view = SECTION.build(run_of(TWO_GPUS, COLLECTIVES, Stragglers((straggler,))))
+        assert isinstance(view, VerdictView)
+        return [sentence for detail in view.details if "In collectives" in (sentence := plain(detail))]
+
+    waited = "In collectives the others waited 100.000 ms for rank 1:"
+    assert [told(one) for one in (first, by_data, in_turn, unexplained)] == [
+        [f"{waited} its clock is slow."],
+        [f"{waited} it idles longer by data loading."],
+        [],
+        [],
     ]
 
 

@@ -24,7 +24,7 @@ from nsysan.attribution.collectives.series import Pairing, Series, all_series
 from nsysan.attribution.collectives.waiting import Waits, waits_of
 from nsysan.attribution.host import Host
 from nsysan.model.nccl_log import NcclLog
-from nsysan.model.tables import Int64Array
+from nsysan.model.tables import ABSENT, Int64Array
 from nsysan.model.trace import RankSource
 
 
@@ -120,6 +120,15 @@ class JobCollectives:
     def measured(self) -> tuple[Measured, ...]:
         """Every series with its waits."""
         return tuple(self._measure(series) for series in self._series_on(self.fitted_clocks))
+
+    @cached_property
+    def waits_ns(self) -> Int64Array:
+        """How long each operation waited, as its begin; ABSENT where that is not known."""
+        found = np.full(len(self.operations), ABSENT)
+        for one in self.measured:
+            if one.waits is not None:
+                found[one.complete_table] = one.waits.wait_ns
+        return found
 
     @cached_property
     def pipelines(self) -> tuple[Pipeline, ...]:

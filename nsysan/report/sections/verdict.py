@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nsysan.model.run import Run
+from nsysan.report.late_ranks import state_late_rank
 from nsysan.report.look_next import look_next
 from nsysan.report.prose import Sentence
 from nsysan.report.section import Layout, Section, View
@@ -24,7 +25,8 @@ class VerdictView(View):
 
 def _build(run: Run) -> VerdictView:
     verdict = state_verdict(run)
-    details = (*verdict.details, *filter(None, (state_step(run), state_wait(run), look_next(run))))
+    others = (state_late_rank(run), state_step(run), state_wait(run), look_next(run))
+    details = (*verdict.details, *filter(None, others))
     return VerdictView(subject_of(run), facts_of(run), verdict.why, details, heading=verdict.sentence)
 
 
