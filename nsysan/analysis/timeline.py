@@ -21,6 +21,7 @@ from nsysan.analysis.lanes.names import NameTable
 from nsysan.analysis.lanes.places import KernelPlace, PartPlace, longest_runs, longest_stretches
 from nsysan.analysis.lanes.ranges import THREADS_PER_GPU, RangeRoom, ThreadRanges, threads_of
 from nsysan.analysis.lanes.streams import STREAM_LIMIT, StreamLane, streams_of
+from nsysan.analysis.rank_waits import RankWaits
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.clocks import Clock
 from nsysan.attribution.idle.idle_pieces import IdlePieces
@@ -38,6 +39,8 @@ STREAM_PIECES = 26_000
 ACTIVITIES = 22_000
 RANGES = 12_000
 NAME_BYTES = 150_000
+LATE_PAIRS = 4
+"""Of so many pairs of ranks of which one waited for the other both have a lane."""
 LANE_PIECES = 8192
 """No lane gets room for more; the other bounds are over all lanes."""
 
@@ -109,7 +112,7 @@ def compute_timeline(job: Job, results: ResultSet) -> Timeline | Skipped:
     start_ns = min(int(occupancy.bounds_ns[0]) for occupancy in occupancies)
     end_ns = max(int(occupancy.bounds_ns[-1]) for occupancy in occupancies)
     gaps, kernels = _found(results)
-    shown = choose_gpus(judged, gaps)
+    shown = choose_gpus(judged, gaps, _late_gpus(job, results))
     places, stretched = longest_runs(job, shown, kernels), longest_stretches(shown)
     names = NameTable(NAME_BYTES)
     room = _Room(job, clocks, names, len(shown))
@@ -127,7 +130,7 @@ def compute_timeline(job: Job, results: ResultSet) -> Timeline | Skipped:
     )
 
 
-ANALYSIS = Analysis(Timeline, compute_timeline, needs=(IdleGaps, KernelSummary))
+ANALYSIS = Analysis(Timeline, compute_timeline, needs=(IdleGaps, KernelSummary, RankWaits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +177,19 @@ def _idle_on_axis(job: Job, gpus: Sequence[Gpu], clocks: Sequence[Clock]) -> Ite
         idle = job.idle.of_gpu(gpu)
         if idle is not None:
             yield idle.pieces.shifted(_shift_ns(gpu, clocks))
+
+
+def _late_gpus(job: Job, results: ResultSet) -> list[str]:
+    """The GPUs of the ranks between which the longest waits are, to lie side by side."""
+    waits = results.get(RankWaits)
+    if isinstance(waits, Skipped):
+        return []
+    found = job.collectives
+    device_of = {rank: member.id for member, rank in zip(found.members, found.ranks.of_member, strict=True)}
+    gpu_of = {device.id: device.gpu_id for device in job.devices}
+    pairs = waits.rank_waits[:LATE_PAIRS]
+    ranks = dict.fromkeys(rank for pair in pairs for rank in (pair.awaited_rank, pair.rank))
+    return [gpu_of[device_of[rank]] for rank in ranks if device_of.get(rank) in gpu_of]
 
 
 def _found(results: ResultSet) -> tuple[Sequence[Gap], Sequence[KernelRow]]:

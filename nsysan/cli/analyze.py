@@ -71,6 +71,7 @@ class _Outputs:
 @click.option(
     "--keep-export", is_flag=True, help="Keep the export of a .nsys-rep as REPORT.nsysan.sqlite in this folder."
 )
+@click.option("--scheduler", metavar="ADDRESS", help="Read each report as a task of this Dask cluster.")
 @click.option("--fail-on", type=click.Choice([s.value for s in Severity]), help="Exit 1 from such a finding on.")
 @click.option("--hash", "hash_content", is_flag=True, help="Record the SHA-256 of each whole report.")
 @click.option("--keep-identity", is_flag=True, help="Keep host, user, command line and path in the results.")
@@ -92,6 +93,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     evidence: tuple[Path, ...],
     nsys: str | None,
     keep_export: bool,
+    scheduler: str | None,
     fail_on: str | None,
     hash_content: bool,
     keep_identity: bool,
@@ -102,7 +104,9 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     from nsysan.attribution.collectives.ranks import RankChoice, parse_ranks
     from nsysan.attribution.window import WindowChoice
     from nsysan.pipeline.analyze import AnalyzeOptions, analyze
+    from nsysan.pipeline.cluster import reading_on
     from nsysan.pipeline.inputs import expand_inputs, report_stem
+    from nsysan.pipeline.report_tasks import read_here
 
     if fail_on is not None and only is not None:
         raise UsageError("--fail-on judges all analyses, so --only would hide findings.", "Leave out one of them.")
@@ -123,7 +127,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     files = expand_inputs(reports)
     check_places((page, run_json), force=force, inputs=[*files, *evidence])
     with watching(quiet=quiet) as progress:
-        run = analyze(files, options, progress)
+        run = analyze(files, options, progress, read_here if scheduler is None else reading_on(scheduler))
     _deliver(run, outputs, [*files, *evidence])
     return 0 if fail_on is None else _judge(run, Severity(fail_on))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from nsysan.attribution.window import WindowChoice
 from nsysan.findings.diagnosis import diagnose
 from nsysan.findings.registry import find_all
 from nsysan.ingest.evidence.reading import read_evidence
-from nsysan.ingest.reading import ReadOptions, read_trace
+from nsysan.ingest.reading import ReadOptions
 from nsysan.model.errors import UsageError
 from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.results import Result, ResultSet, Skipped
@@ -27,6 +27,7 @@ from nsysan.model.trace import Trace
 from nsysan.model.units import counted
 from nsysan.pipeline.evidence import with_payloads
 from nsysan.pipeline.inputs import without_copies
+from nsysan.pipeline.report_tasks import Reading, read_here, traces_of
 from nsysan.pipeline.same_capture import without_repeats
 
 
@@ -70,16 +71,23 @@ class AnalyzeOptions:
         }
 
 
-def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress = UNWATCHED) -> Run:
-    """The Run of these report files. Raises InputError, UsageError or MissingToolError; writes only kept exports."""
+def analyze(
+    paths: Sequence[Path], options: AnalyzeOptions, progress: Progress = UNWATCHED, read: Reading = read_here
+) -> Run:
+    """The Run of these report files, which ``read`` reads; of several one that cannot be read costs itself alone.
+
+    Raises InputError, UsageError or MissingToolError; writes only kept exports.
+    """
     wanted = _wanted(options.only)
     originals, copy_notes = without_copies(paths)
     reading = _reading(options, wanted, progress)
-    traces, repeat_notes = without_repeats([read_trace(path, reading) for path in originals])
+    readable, broken_notes = traces_of(originals, read(originals, reading))
+    traces, repeat_notes = without_repeats(readable)
     evidence = read_evidence(options.evidence, progress, keep_identity=options.keep_identity)
     traces, evidence_notes = with_payloads(traces, evidence)
     progress.begin("finding GPUs and what ran on them")
-    job = build_job(traces, options.window, options.gpu, options.marker, options.ranks, evidence=evidence)
+    ranks = replace(options.ranks, left_out_count=len(broken_notes))
+    job = build_job(traces, options.window, options.gpu, options.marker, ranks, evidence=evidence)
     results = _compute(job, wanted, progress)
     return Run(
         schema_version=SCHEMA_VERSION,
@@ -90,6 +98,7 @@ def analyze(paths: Sequence[Path], options: AnalyzeOptions, progress: Progress =
         reports=_report_infos(traces, job.collectives, _clocks(job, wanted)),
         notes=(
             *copy_notes,
+            *broken_notes,
             *repeat_notes,
             *evidence_notes,
             *_unreadable_notes(traces),

@@ -18,10 +18,14 @@ from nsysan.model.units import counted
 
 @dataclass(frozen=True, slots=True)
 class RankChoice:
-    """What the user says: ranks by file name, process id or device id, and how many ranks the job has."""
+    """What the user says: ranks by file name, process id or device id, and how many ranks the job has.
+
+    ``left_out_count`` reports of it could not be read: the job has at least as many ranks more than are given.
+    """
 
     ranks: Mapping[str, int] = field(default_factory=dict)
     world_size: int | None = None
+    left_out_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +176,8 @@ def _world_size(
     sizes = [trace.world_size for trace in traces if trace.world_size is not None]
     sizes += [told.rank_count for told in introductions]
     largest = max(sizes, default=0)
+    if choice.left_out_count:
+        return max(largest, member_count + choice.left_out_count)
     return largest if largest >= member_count else None
 
 

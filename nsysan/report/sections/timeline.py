@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import msgspec
 import numpy as np
 
+from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.steps import Step
 from nsysan.analysis.timeline import Stretch, Timeline, TimelineLanes
@@ -91,11 +92,23 @@ def _data(run: Run, timeline: TimelineLanes) -> str:
     drawn = msgspec.to_builtins(replace(timeline, all_gpus=all_gpus, stretches=(), kernel_places=(), part_places=()))
     steps = steps_by_gpu(run)
     markers: dict[str | None, int] = {None: 0}
+    ranks = _ranks_of_gpus(run)
     for lane in drawn["lanes"]:
+        lane["rank"] = ranks.get(lane["id"])
         lane["steps"] = _packed_steps(steps[lane["id"]].list, markers) if lane["id"] in steps else None
     fills = _fills(timeline)
     paints = {fill: PAINTS[fill] for fill in fills if fill is not None}
     return msgspec.json.encode({**drawn, "fills": fills, "paints": paints, "markers": list(markers)}).decode()
+
+
+def _ranks_of_gpus(run: Run) -> dict[str, int]:
+    """The rank of each GPU that one rank alone uses, where ranks have anything to do with each other."""
+    found, gpu_time = run.results.get(Collectives), run.results.get(GpuTime)
+    if isinstance(found, Skipped) or isinstance(gpu_time, Skipped) or len(found.ranks) <= 1:
+        return {}
+    rank_of = {rank.device: rank.rank for rank in found.ranks}
+    ranks = {gpu.id: {rank_of[device] for device in gpu.devices if device in rank_of} for gpu in gpu_time.gpus}
+    return {gpu: next(iter(own)) for gpu, own in ranks.items() if len(own) == 1}
 
 
 def _packed_steps(steps: Sequence[Step], markers: dict[str | None, int]) -> dict[str, object] | None:
@@ -164,9 +177,9 @@ def _left_out(timeline: TimelineLanes) -> Iterator[str]:
     count = len(timeline.lanes)
     if count < timeline.gpu_count:
         yield (
-            f"{count} of {format_count(timeline.gpu_count)} GPUs have a lane: those of the longest gaps, those that "
-            "compute least, the one that computes most and the one in the middle. The first lane is all of them, "
-            "approximate within its even pieces."
+            f"{count} of {format_count(timeline.gpu_count)} GPUs have a lane: those between which the longest waits "
+            "are, those of the longest gaps, those that compute least, the one that computes most and the one in the "
+            "middle. The first lane is all of them, approximate within its even pieces."
         )
     threads = [thread for lane in timeline.lanes for thread in lane.threads if thread.omitted_count]
     if threads:

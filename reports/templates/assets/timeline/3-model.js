@@ -19,15 +19,20 @@ class TimelineModel {
     const first = data.gpu_count > 1 ? 1 : 0;
     this.choices = data.lanes.map((gpu, place) => ({
       id: gpu.id,
-      label: gpu.id,
+      label: TimelineModel.nameOf(gpu),
       shift: gpu.shift_ns,
       exact: gpu.exact.map(([start, end]) => [start + gpu.shift_ns, end + gpu.shift_ns]),
-      row: laneRow(gpu.id, unpacked[place], place + first),
+      row: laneRow(TimelineModel.nameOf(gpu), unpacked[place], place + first),
       steps: gpu.steps ? [TimelineModel.stepRow(gpu, data.markers)] : [],
       threads: gpu.threads.flatMap((thread) => TimelineModel.threadRows(thread, gpu)),
       streams: gpu.streams.map((stream) => TimelineModel.streamRow(stream, gpu, fills)),
     }));
     if (first) this.choices.unshift(this.allGpus(data, unpacked, laneRow));
+  }
+
+  // Ranks lie side by side on one clock, so each says which it is.
+  static nameOf(gpu) {
+    return gpu.rank == null ? gpu.id : `${gpu.id}, rank ${gpu.rank}`;
   }
 
   // The lane of all GPUs: the sum of theirs where each has one, else as the page holds it.

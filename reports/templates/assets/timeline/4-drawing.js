@@ -151,7 +151,9 @@ class TimelinePicture {
   drawLabel(context, row, y, chosen) {
     context.fillStyle = this.colours.text[chosen ? "ink" : "ink-2"];
     context.font = chosen ? `600 ${this.font}` : this.font;
-    context.fillText(row.label, 0, y + (row.workHeight ?? row.itemHeight) / 2 + 1, this.margin - 12);
+    // where the margin is narrow there is room for the GPU alone
+    const label = this.width < 600 ? row.label.split(",")[0] : row.label;
+    context.fillText(label, 0, y + (row.workHeight ?? row.itemHeight) / 2 + 1, this.margin - 12);
     if (chosen) context.fillRect(this.margin - 7, y, 3, row.workHeight);
   }
 

@@ -1,0 +1,109 @@
+"""One report is one task: broken reports and lost workers cost themselves alone, here and on a cluster."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from nsysan.analysis.collectives import Collectives
+from nsysan.ingest.reading import ReadOptions
+from nsysan.model.errors import InputError, UsageError
+from nsysan.pipeline.analyze import AnalyzeOptions, analyze
+from nsysan.pipeline.cluster import reading_on
+from nsysan.pipeline.report_tasks import read_packed
+from nsysan.synth.export import Export
+from tests.analysis.nccl_traces import ALL_REDUCE, MS
+from tests.runs import result_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from nsysan.model.run import Run
+
+distributed = pytest.importorskip("distributed", reason="a Dask cluster needs the extra cluster")
+
+
+def reports(folder: Path, count: int) -> list[Path]:
+    """Each rank reduces from its rank on, in ms, up to 20 ms."""
+    return [
+        Export().kernel(rank * MS, 20 * MS, ALL_REDUCE, pid=100 + rank).write(folder / f"rank{rank}.sqlite")
+        for rank in range(count)
+    ]
+
+
+def without_time(run: Run) -> Run:
+    return replace(run, created_utc="")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    with distributed.LocalCluster(
+        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+    ) as found:
+        yield found
+
+
+def test_a_broken_report_costs_itself_and_is_named(tmp_path: Path) -> None:
+    paths = reports(tmp_path, 3)
+    paths[1].write_bytes(b"")
+
+    run = analyze(paths, AnalyzeOptions())
+
+    assert [report.name for report in run.reports] == ["rank0.sqlite", "rank2.sqlite"]
+    [note] = [note for note in run.notes if note.id == "report_left_out"]
+    assert note.sentence.startswith("rank1.sqlite is left out, with its ranks: ")
+    # a rank is missing, so nothing is said of who waited
+    found = result_of(run, Collectives)
+    assert (found.world_size, found.collectives[0].wait_ns) == (3, None)
+
+
+def test_where_no_report_can_be_read_or_one_is_not_there_the_error_stands(tmp_path: Path) -> None:
+    paths = reports(tmp_path, 2)
+    (tmp_path / "broken.sqlite").write_bytes(b"")
+
+    with pytest.raises(InputError):
+        analyze([tmp_path / "broken.sqlite"], AnalyzeOptions())
+    with pytest.raises(InputError, match="not there"):
+        analyze([*paths, tmp_path / "not there.sqlite"], AnalyzeOptions())
+
+
+def test_what_workers_of_a_cluster_read_gives_the_same_run(tmp_path: Path, cluster: Any) -> None:
+    paths = reports(tmp_path, 8)
+    paths[5].write_bytes(b"")
+
+    there = analyze(paths, AnalyzeOptions(), read=reading_on(cluster.scheduler_address))
+
+    assert without_time(there) == without_time(analyze(paths, AnalyzeOptions()))
+    assert [note.sentence.partition(" ")[0] for note in there.notes if note.id == "report_left_out"] == ["rank5.sqlite"]
+
+
+def _read_or_die(path: str, options: ReadOptions) -> bytes | tuple[str, str]:
+    """One report kills whoever reads it."""
+    if path.endswith("rank2.sqlite"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return read_packed(path, options)
+
+
+def test_a_report_that_kills_its_workers_costs_itself(
+    tmp_path: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nsysan.pipeline.cluster.read_packed", _read_or_die)
+    paths = reports(tmp_path, 6)
+
+    run = analyze(paths, AnalyzeOptions(), read=reading_on(cluster.scheduler_address))
+
+    assert [report.name for report in run.reports] == [f"rank{rank}.sqlite" for rank in (0, 1, 3, 4, 5)]
+    [note] = [note for note in run.notes if note.id == "report_left_out"]
+    assert note.sentence == "rank2.sqlite is left out, with its ranks: the workers that read it were lost"
+
+
+def test_no_scheduler_is_a_plain_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nsysan.pipeline.cluster._PATIENCE", "1s")
+
+    with pytest.raises(UsageError, match=r"No Dask scheduler answers at tcp://127\.0\.0\.1:9"):
+        analyze(reports(tmp_path, 2), AnalyzeOptions(), read=reading_on("tcp://127.0.0.1:9"))
