@@ -1,0 +1,18 @@
+"""``nsysan recipe-path``: where ``nsys recipe`` finds nsysan's recipes."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("recipe-path", short_help="The folder of recipes for nsys recipe.")
+def recipe_path_command() -> None:
+    """Print the folder that NSYS_RECIPE_PATH must name: NSYS_RECIPE_PATH=$(nsysan recipe-path) nsys recipe ..."""
+    from pathlib import Path
+
+    import nsysan.recipe
+
+    click.echo(str(Path(nsysan.recipe.__file__).parent))
+
+
+COMMAND = recipe_path_command

@@ -1,0 +1,1 @@
+"""The recipe ``nsysan_overview``: nsysan's page, its run.json and tables of it."""
