@@ -77,7 +77,7 @@ def test_it_is_said_which_of_many_gpus_have_a_lane() -> None:
     many = replace(TIMELINE, timeline=replace(TIMELINE.timeline, gpu_count=1024))
 
     choice, *_ = view_of(many).left_out
-    assert choice.startswith("2 of 1,024 GPUs have a lane: those of the longest gaps")
+    assert choice.startswith("2 of 1,024 GPUs have a lane: those between which the longest waits")
 
 
 def test_it_is_said_how_many_ranges_are_not_drawn() -> None:

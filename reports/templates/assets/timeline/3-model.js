@@ -19,7 +19,7 @@ class TimelineModel {
     const first = data.gpu_count > 1 ? 1 : 0;
     this.choices = data.lanes.map((gpu, place) => ({
       id: gpu.id,
-      label: TimelineModel.nameOf(gpu),
+      label: gpu.id,
       shift: gpu.shift_ns,
       exact: gpu.exact.map(([start, end]) => [start + gpu.shift_ns, end + gpu.shift_ns]),
       row: laneRow(TimelineModel.nameOf(gpu), unpacked[place], place + first),
