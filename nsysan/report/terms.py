@@ -372,7 +372,8 @@ _DEFINITIONS = (
     Term(
         "clock",
         "Clock offset",
-        "What was added to this report's times to put them on the first report's axis, and how far off that may be.",
+        "What was added to this report's times to put them on the first report's axis, and how far its ends of common "
+        "collectives lie there from the middle of all ranks', by the median.",
     ),
 )
 

@@ -90,7 +90,7 @@ def _clock_table(reports: Sequence[ReportInfo]) -> Table:
             Column("rank", numeric=True),
             Column("world size", numeric=True),
             Column("clock offset", TERMS["clock"], numeric=True, unit="ns"),
-            Column("off by at most", TERMS["clock"], numeric=True, unit="ns"),
+            Column("ends agree to", TERMS["clock"], numeric=True, unit="ns"),
         ),
         rows=tuple(_clock_row(report) for report in reports[:SHOWN_REPORT_COUNT]),
         source="reports[]",
