@@ -17,8 +17,8 @@ from nsysan.report.prose import spelled
 HEIGHT = 220
 _ROOM = 24
 """Above the highest mark, so that the label of the line over it has a place."""
-_MARGIN = 0.04
-_MOST_LEVELS = 6
+_MARGIN = 0.08
+_MOST_LEVELS, _FEWEST_LEVELS = 6, 3
 _PATHS = (
     "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0Z",
     "M-4 -4H4V4H-4Z",
@@ -147,7 +147,7 @@ class _Drawing:
 
     def _x(self, size_bytes: float) -> str:
         share = (math.log2(size_bytes) - self._first) / (self._last - self._first)
-        return percent(_MARGIN * 2 + share * (1 - 3 * _MARGIN))
+        return percent(_MARGIN + share * (1 - 2 * _MARGIN))
 
     def _y(self, rate: float) -> str:
         low, high = (math.log10(self._levels[place]) for place in (0, -1))
@@ -155,8 +155,9 @@ class _Drawing:
 
     def _grid(self) -> Iterator[GridLine]:
         for place, level in enumerate(self._levels):
-            # the lowest would lie under the first marks where the page is narrow
-            yield GridLine(self._y(level), format_rate(level).replace(".000", "") if place else "")
+            # of several the lowest can be left out, which would lie under the first marks where the page is narrow
+            is_told = place or len(self._levels) <= _FEWEST_LEVELS
+            yield GridLine(self._y(level), format_rate(level).replace(".000", "") if is_told else "")
 
     def _lines(self, points: Sequence[_Point]) -> Iterator[ChartLine]:
         ordered = sorted(points, key=lambda point: point.size_bytes)
