@@ -132,3 +132,13 @@ def test_where_no_collective_is_complete_nobody_is_blamed(tmp_path: Path) -> Non
     skipped = run.results.get(Stragglers)
     assert isinstance(skipped, Skipped)
     assert skipped.recapture == "Give the reports of all ranks."
+
+
+def test_what_is_waited_for_late_ranks_is_a_figure_by_why_they_are_late(tmp_path: Path) -> None:
+    # rank 3 is late to 12 collectives, and three others wait 30 ms for it in each
+    found = Stragglers(stragglers(tmp_path, steps_of_100_ms([3] * 12)))
+
+    [figure] = found.figures()
+
+    assert (figure.id, figure.value, figure.better.value) == ("late_ranks.slow_compute", 90.0 * MS, "less")
+    assert list(Stragglers(()).figures()) == []
