@@ -124,9 +124,7 @@ def compute_collectives(job: Job, results: ResultSet) -> Collectives | Skipped:
     inside = _inside_windows(job)
     stages = stages_of_operations(job)
     purposes = purposes_of(found, stages)
-    tables = (
-        _Rows(found, one, exposure, inside, stages, purposes, job.ceiling_of).rows() for one in found.measured
-    )
+    tables = (_Rows(found, one, exposure, inside, stages, purposes, job.ceiling_of).rows() for one in found.measured)
     rows = [row for of_series in tables for row in of_series]
     rows.sort(key=lambda row: (-row.duration_ns, row.kind, row.ranks, row.bytes or 0, row.stage or ""))
     return Collectives(
