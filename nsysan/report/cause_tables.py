@@ -8,7 +8,7 @@ from nsysan.analysis.gpu_time import DeviceTimes, GpuTimes
 from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.units import format_count, format_fraction
 from nsysan.report import cells
-from nsysan.report.causes import awaited, cause_fill, cause_term, explained_gpus, present_causes
+from nsysan.report.causes import cause_fill, cause_term, explained_gpus, most_awaited, present_causes
 from nsysan.report.elements import Cell, Column, Table, stacked_bar
 from nsysan.report.partition_tables import exact_ms
 from nsysan.report.prose import spelled
@@ -92,11 +92,10 @@ def _cause_cells(causes: IdleCauses, present: Sequence[Cause], window_ns: int) -
 
 
 def _bar_row(gpu: GpuTimes, causes: IdleCauses, most: float) -> tuple[Cell, ...]:
-    largest = max(Cause, key=causes.of)
     shares = [(cause_fill(cause), causes.of(cause) / gpu.time.window_ns / most) for cause in Cause]
     return (
         Cell(gpu.id),
         Cell("", bar=stacked_bar(shares)),
         cells.fraction(causes.idle_ns / gpu.time.window_ns, "no window"),
-        Cell(awaited(largest), fill=cause_fill(largest)) if causes.idle_ns else Cell("nothing", style="faint"),
+        most_awaited({f"{cause.value}_ns": causes.of(cause) for cause in Cause}),
     )

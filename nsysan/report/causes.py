@@ -8,6 +8,7 @@ from nsysan.analysis.gpu_time import GpuTime, GpuTimes
 from nsysan.model.idle import Cause, IdleCauses
 from nsysan.report.elements import Cell, Term
 from nsysan.report.fills import CAUSE_FILLS
+from nsysan.report.prose import listed
 from nsysan.report.terms import TERMS
 
 _OTHER_CLASSES = {
@@ -96,5 +97,6 @@ def most_awaited(times_ns: Mapping[str, int] | None) -> Cell:
     found = times_by_cause(times_ns)
     if not found:
         return Cell("nothing", style="faint")
-    cause, _ = max(found, key=lambda entry: entry[1])
-    return Cell(awaited(cause), fill=cause_fill(cause))
+    most_ns = max(time_ns for _, time_ns in found)
+    causes = [cause for cause, time_ns in found if time_ns == most_ns]
+    return Cell(listed([awaited(cause) for cause in causes]), fill=cause_fill(causes[0]) if len(causes) == 1 else None)

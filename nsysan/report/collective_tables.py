@@ -40,9 +40,9 @@ def collective_table(found: Collectives) -> Table:
         id="collective-rows",
         caption="Collectives by kind, communicator, size and stage",
         columns=(
-            Column("Collective"),
-            Column("ranks"),
-            Column("count", numeric=True),
+            Column("Collective", notes="remarks"),
+            Column("ranks", notes="purpose"),
+            Column("count", numeric=True, notes="complete"),
             Column("size", TERMS["collective_size"], numeric=True, unit="B"),
             Column("all ranks", TERMS["collective_duration"], numeric=True, unit="ns"),
             Column("exposed", TERMS["exposed_communication"], numeric=True, unit="ns"),
@@ -72,7 +72,7 @@ def straggler_table(stragglers: Sequence[Straggler]) -> Table:
         id="straggler-rows",
         caption="Ranks that came last, and what others waited for each",
         columns=(
-            Column("Rank"),
+            Column("Rank", notes="remarks"),
             Column("came last", TERMS["came_last"], numeric=True),
             Column("of", numeric=True),
             Column("share", TERMS["came_last"], numeric=True, unit="fraction"),

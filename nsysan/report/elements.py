@@ -106,8 +106,10 @@ class Cell:
 class Column:
     """The head of a column; where ``term`` is given its label leads to the definition.
 
-    A numeric column holds figures; ``unit`` is that of its cells' values, as they are copied. ``sums`` says that these
-    add up, so that a search can tell the sum of what it found.
+    A numeric column holds figures; ``unit`` is that of its cells' values, as they are copied; where it has neither, the
+    text is copied. ``sums`` says that these add up, so that a search can tell the sum of what it found. ``notes`` names
+    what the notes of its cells are, as a column of their own in what is copied. A column that ``is_copied_only`` is not
+    shown: other means tell what it holds.
     """
 
     label: str
@@ -116,6 +118,8 @@ class Column:
     bar: bool = False
     unit: str | None = None
     sums: bool = False
+    notes: str | None = None
+    is_copied_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ def thread_table(threads: Sequence[LaunchingThread]) -> Table:
         id="launching-threads",
         caption="Threads that launch work",
         columns=(
-            Column("Thread"),
+            Column("Thread", notes="of"),
             Column("report", numeric=True),
             Column("launches", numeric=True),
             Column("a second", numeric=True),

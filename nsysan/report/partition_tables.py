@@ -47,7 +47,7 @@ def partition_table(gpu_time: GpuTime, gpus: Sequence[GpuTimes]) -> Table:
     return Table(
         id="partition",
         caption="Time of each part in ms, exact: the parts of a row add up to its window. Below, its share.",
-        columns=(Column("GPU"), *PARTITION_COLUMNS),
+        columns=(Column("GPU", notes="model" if named else None), *PARTITION_COLUMNS),
         rows=tuple((Cell(gpu.id, gpu.name if named else None), *time_cells(gpu.time)) for gpu in gpus),
         footers=_partition_footers(gpu_time) if len(gpu_time.gpus) > 1 else (),
         source="gpus[].time and job.time",
@@ -187,7 +187,7 @@ def _device_partition_table(devices: Sequence[DeviceTimes]) -> Table:
     return Table(
         id="device-partition",
         caption="Time of each part in ms as each process alone would see it. Processes that share a GPU fill its gaps.",
-        columns=(Column("Device", TERMS["device"]), *PARTITION_COLUMNS),
+        columns=(Column("Device", TERMS["device"], notes="GPU"), *PARTITION_COLUMNS),
         rows=tuple((Cell(device.id, device.gpu), *time_cells(device.time)) for device in devices),
         source="devices[].time",
     )

@@ -9,7 +9,8 @@ from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import format_duration, format_fraction
 from nsysan.report.causes import awaited
-from nsysan.report.prose import Phrase, Sentence, paired
+from nsysan.report.extremes import alike, one_of_those
+from nsysan.report.prose import Phrase, Sentence, listed, paired
 
 HARDLY_FRAC = 0.02
 """Less idle time in a step has no cause worth a word."""
@@ -29,13 +30,17 @@ def _in_steps(run: Run) -> Sentence | None:
     known = [(each, each.time, each.idle_causes) for each in devices if each.time and each.idle_causes]
     if not known:
         return None
-    device, time, causes = max(known, key=lambda entry: entry[1].idle_ns / max(entry[1].window_ns, 1))
-    subject = "the GPU" if len(known) == 1 else f"{device.id}, which idles most,"
+    shares = [time.idle_ns / max(time.window_ns, 1) for _, time, _ in known]
+    device, time, causes = known[shares.index(max(shares))]
     step_ns, idle_ns = time.window_ns, causes.idle_ns
     if idle_ns < HARDLY_FRAC * step_ns:
-        return (Phrase(f"In the mean steady step {subject} idles for "), _share_of(idle_ns, step_ns), Phrase("."))
+        idles = "the GPU idles for " if len(known) == 1 else "no GPU idles for more than "
+        return (Phrase(f"In the mean steady step {idles}"), _share_of(idle_ns, step_ns), Phrase("."))
     cause, time_ns = _largest({cause: causes.of(cause) for cause in Cause})
-    waits = f"In the mean steady step {subject} waits most for {awaited(cause)}: {format_duration(time_ns)}, "
+    count = len(alike(max(shares), shares, format_fraction))
+    idlest = one_of_those(count, "which idles most" if count == 1 else "that idle most")
+    subject = "the GPU" if len(known) == 1 else f"{device.id}, {idlest},"
+    waits = f"In the mean steady step {subject} waits most for {cause}: {format_duration(time_ns)}, "
     return (Phrase(waits), _share_of(time_ns, step_ns), Phrase(" of it."))
 
 
@@ -57,8 +62,11 @@ def _after_start_up(run: Run) -> Sentence | None:
     told = Phrase(paired(format_duration(time_ns), "of", format_duration(sum(later.values()))), "causes")
     before = f" of idle time; {format_fraction(start_up_ns / idle_ns)} of all is before that."
     gpus = "the GPU" if len(known) == 1 else "the GPUs"
-    return (Phrase(f"After start-up {gpus} waited most for {awaited(cause)}: "), told, Phrase(before))
+    return (Phrase(f"After start-up {gpus} waited most for {cause}: "), told, Phrase(before))
 
 
-def _largest(times_ns: dict[Cause, int]) -> tuple[Cause, int]:
-    return max(times_ns.items(), key=lambda entry: entry[1])
+def _largest(times_ns: dict[Cause, int]) -> tuple[str, int]:
+    """What was waited for longest, in words, and how long: several where they are told apart by no printed figure."""
+    longest = max(times_ns, key=lambda cause: times_ns[cause])
+    causes = alike(longest, times_ns, lambda cause: format_duration(times_ns[cause]))
+    return listed([awaited(cause) for cause in causes]), sum(times_ns[cause] for cause in causes)

@@ -12,7 +12,8 @@ from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_duration, format_fraction
 from nsysan.report.causes import awaited, cause_shares
-from nsysan.report.partition import COMPUTE_PARTS, OTHER_PARTS, job_share
+from nsysan.report.extremes import Extreme, extreme_of
+from nsysan.report.partition import COMPUTE_PARTS, OTHER_PARTS, job_share, part_share
 from nsysan.report.prose import Phrase, Sentence, capitalized, ended, listed, paired, spelled
 from nsysan.report.steps import distribution, slowest_device
 
@@ -129,24 +130,35 @@ def _details(gpu_time: GpuTime) -> tuple[Sentence, Sentence]:
     """What the sentence about the time does not say: of several GPUs the worst, of a single one its times."""
     part, share = _largest_other_part(gpu_time)
     several = len(gpu_time.gpus) > 1
-    compute = _least_compute(gpu_time.job.compute_busy_frac) if several else _compute_time(gpu_time.gpus[0].time)
+    compute = _least_compute(gpu_time) if several else _compute_time(gpu_time.gpus[0].time)
     if not share.worst_frac:
         return compute, (Phrase("No other part took any time."),)
     is_bound = part is Part.IDLE and _has_unseen_work(gpu_time)
-    return compute, _most_time(part, share) if several else _part_time(part, gpu_time.gpus[0], is_bound=is_bound)
+    rest = _most_time(part, share, gpu_time) if several else _part_time(part, gpu_time.gpus[0], is_bound=is_bound)
+    return compute, rest
 
 
-def _least_compute(busy: Spread) -> Sentence:
-    if _is_even(busy):
+def _least_compute(gpu_time: GpuTime) -> Sentence:
+    if _is_even(gpu_time.job.compute_busy_frac):
         return (Phrase("No GPU computed "), Phrase("noticeably less", "time"), _END)
-    return (Phrase(f"{busy.worst_gpu} computed least, for "), Phrase(format_fraction(busy.worst_frac), "time"), _END)
+    least = _computing_least(gpu_time)
+    return (Phrase(f"{least.gpus} computed least, for "), Phrase(least.share, "time"), _END)
 
 
-def _most_time(part: Part, share: Spread) -> Sentence:
+def _computing_least(gpu_time: GpuTime) -> Extreme:
+    return extreme_of(gpu_time.job.compute_busy_frac, gpu_time.gpus, lambda gpu: gpu.compute_busy_frac)
+
+
+def _having_most(part: Part, gpu_time: GpuTime) -> Extreme:
+    return extreme_of(job_share(gpu_time, part), gpu_time.gpus, lambda gpu: part_share(gpu.time, part))
+
+
+def _most_time(part: Part, share: Spread, gpu_time: GpuTime) -> Sentence:
     name, target = _name_of(part), _evidence_of(part)
     if _is_even(share):
         return (Phrase("No GPU had "), Phrase("noticeably more", target), Phrase(f" {name}."))
-    return (Phrase(f"{share.worst_gpu} had most {name}, "), Phrase(format_fraction(share.worst_frac), target), _END)
+    most = _having_most(part, gpu_time)
+    return (Phrase(f"{most.gpus} had most {name}, "), Phrase(most.share, target), _END)
 
 
 def _is_even(spread: Spread) -> bool:
@@ -178,7 +190,8 @@ def _headline_compute(gpu_time: GpuTime) -> Sentence:
     figure = Phrase(format_fraction(busy.mean_frac), "time")
     if len(gpu_time.gpus) == 1:
         return (Phrase("Compute kernels ran for "), figure, Phrase(" of the window."))
-    worst = f", least on {busy.worst_gpu} with {format_fraction(busy.worst_frac)}."
+    least = _computing_least(gpu_time)
+    worst = f", least on {least.gpus} with {least.share}."
     return (Phrase("On average compute kernels ran for "), figure, Phrase(f" of the window{worst}"))
 
 
@@ -187,8 +200,8 @@ def _headline_other(gpu_time: GpuTime) -> Sentence:
     if not share.worst_frac:
         return (Phrase("Compute filled the window: no other part took any time."),)
     figure = Phrase(f"{spelled(part)}, {format_fraction(share.mean_frac)}", _evidence_of(part))
-    worst = f", and most of it on {share.worst_gpu}: {format_fraction(share.worst_frac)}."
-    end = "." if len(gpu_time.gpus) == 1 else worst
+    most = _having_most(part, gpu_time)
+    end = "." if len(gpu_time.gpus) == 1 else f", and most of it on {most.gpus}: {most.share}."
     return (Phrase("The largest part without compute is "), figure, Phrase(end))
 
 

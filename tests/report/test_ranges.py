@@ -27,13 +27,21 @@ def test_the_heading_names_what_launches_most_itself_or_else_what_takes_the_host
     assert view_of(replace(RANGES, ranges=no_gpu_work)).heading == "Most host time is spent in “step *”: 500.000 ms"
 
 
+def test_of_names_with_as_much_time_none_is_named_alone() -> None:
+    first, second, _ = RANGES.ranges
+    equal = (replace(first, gpu_self_ns=3 * MS), replace(second, gpu_self_ns=3 * MS))
+
+    heading = view_of(replace(RANGES, ranges=equal)).heading
+    assert heading == "Most GPU work is launched in each of 2 names itself: 3.000 ms"
+
+
 def test_each_name_has_its_times_and_what_is_not_nested_has_no_time_of_its_own() -> None:
     table = view_of(RANGES).tables[0]
 
     assert shown(table) == [
-        ["step *", "5", "500.000 ms", "100.000 ms", "900.000 ms", "0 ns", "5.000 ms"],
-        ["forward", "5", "400.000 ms", "400.000 ms", "900.000 ms", "900.000 ms", "20.000 ms"],
-        ["request *", "9", "300.000 ms", "not nested", "50.000 ms", "not nested", "0 ns"],
+        ["step *", "5", "500.000 ms", "100.000 ms", "900.000 ms", "0 ns", "5.000 ms", ""],
+        ["forward", "5", "400.000 ms", "400.000 ms", "900.000 ms", "900.000 ms", "20.000 ms", "model"],
+        ["request *", "9", "300.000 ms", "not nested", "50.000 ms", "not nested", "0 ns", ""],
     ]
     assert [row[0].note for row in table.rows] == [
         "1 range still open at the end",
@@ -68,6 +76,13 @@ def test_the_tree_has_children_below_their_parents_and_the_longest_first() -> No
     ]
     assert table.rows[1][0] == Cell("forward", "domain model", style="name", depth=1)
     assert [bar.segments[0].width for row in table.rows if (bar := row[1].bar)] == ["100%", "60%", "40%", "20%", "16%"]
+    assert [[cell.text for cell in row[-3:]] for row in table.rows] == [
+        ["0", "", ""],
+        ["1", "step *", "model"],
+        ["2", "forward", ""],
+        ["1", "step *", ""],
+        ["0", "", ""],
+    ]
     assert table.is_ordered
     assert table.note == "2 more paths with less time are left out."
 

@@ -43,7 +43,10 @@ def test_the_heading_names_what_takes_most_and_the_bars_are_parts() -> None:
     ]
     assert view.sentences == (
         "90.0 % of the step belongs to a known stage, told by NVTX ranges.",
-        "Most of the time in which nothing computes lies in data: 20.000 ms, 20.0 % of the step.",
+        (
+            "Most of the time in which nothing computes lies in data and gradient synchronization: 20.000 ms each, "
+            "20.0 % of the step."
+        ),
     )
     footer = view.tables[0].footers[0]
     assert [cell.text for cell in footer] == [

@@ -22,6 +22,12 @@ def steps(device: StepsOfDevice) -> Steps:
     return Steps(replace(STEPS.steps, devices=(device,)))
 
 
+def idling(idle_ns: int, causes: dict[Cause, int]) -> StepsOfDevice:
+    """A device whose mean step of 70 ms has so much idle time."""
+    time = PartTimes(70 * MS - idle_ns, 0, 0, 0, 0, 0, idle_ns)
+    return replace(STEPS_OF_FIRST, time=time, idle_causes=IdleCauses.of_times(causes))
+
+
 def started(*start_ups: StartUp | None) -> GpuTime:
     """Two devices that waited 60 and 200 ms for data, 30 and 50 for the host, and 10 for handing over."""
     pairs = zip(EXPLAINED_GPUS.gpus, start_ups, strict=True)
@@ -33,11 +39,7 @@ def started(*start_ups: StartUp | None) -> GpuTime:
 
 
 def test_inside_steps_it_is_that_of_the_mean_steady_step() -> None:
-    hardly = replace(
-        STEPS_OF_FIRST,
-        time=PartTimes(69 * MS, 0, 0, 0, 0, 0, MS),
-        idle_causes=IdleCauses.of_times({Cause.HANDOVER: MS}),
-    )
+    hardly = idling(MS, {Cause.HANDOVER: MS})
 
     assert [told(EXPLAINED_GPUS, steps(device)) for device in (STEPS_OF_FIRST, hardly)] == [
         "In the mean steady step the GPU waits most for the data loader: 26.000 ms, 37.1 % of it.",
@@ -55,6 +57,20 @@ def test_of_several_devices_it_is_the_one_that_idles_most() -> None:
         "In the mean steady step r0/p1001/d1, which idles most, waits most for the data loader: 26.000 ms, 37.1 % "
         "of it."
     )
+
+
+def test_of_devices_that_idle_alike_and_causes_that_take_as_long_none_is_named_alone() -> None:
+    half = {Cause.DATA_LOADING: 10 * MS, Cause.HANDOVER: 10 * MS}
+    kinds = (idling(20 * MS, half), idling(MS, {Cause.HANDOVER: MS}))
+    devices = [tuple(replace(device, id=name) for name in "ab") for device in kinds]
+
+    assert [told(EXPLAINED_GPUS, Steps(replace(STEPS.steps, devices=pair))) for pair in devices] == [
+        (
+            "In the mean steady step a, one of 2 that idle most, waits most for the data loader and work already "
+            "launched to begin: 20.000 ms, 28.6 % of it."
+        ),
+        "In the mean steady step no GPU idles for more than 1.4 %.",
+    ]
 
 
 def test_without_steps_it_is_what_comes_after_start_up() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from nsysan.analysis.steps import Steps
+from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.partition import PartTimes
 from nsysan.model.results import Skipped
 from nsysan.report.columns import cell_count
@@ -12,7 +14,10 @@ from tests.report.runs import (
     FINDING,
     GAPS,
     KERNELS,
+    MS,
     REPORT,
+    STEPS,
+    STEPS_OF_FIRST,
     bare_run,
     full_run,
     gpu,
@@ -80,7 +85,7 @@ Found on a core, launching threads were most often in forward: 75.0 %.
 
 warning: gpu1 idles for 250 ms
 note: The window may include start-up
-not answered: Launches: no CUDA calls were recorded. Record calls: --trace=cuda.
+not answered: Launches. Record calls: --trace=cuda.
 The longest gap: Thread 101 loaded data in next(loader) for 100.000 ms and launched nothing for
 25.000 ms; then cudaLaunchKernel started ncclDevKernel_AllReduce.
 Look next at the gap that waited longest for the data loader: 125.000 ms from 2.125000000s on gpu1
@@ -98,11 +103,16 @@ def test_a_trace_without_gpu_work_is_said_with_what_would_have_recorded_it() -> 
         "rank0.sqlite, Nsight Systems 2025.6.1\n"
         "Where the GPU time went is unknown: the trace holds no GPU work.\n"
         "\n"
-        "not answered: GPU time: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
-        "not answered: Steps: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
-        "not answered: Idle gaps: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
-        "and 19 more questions on the page\n"
+        "not answered: GPU time, Steps, Idle gaps and 19 more. Record CUDA: --trace=cuda.\n"
         "Written by nsysan 0.1.0.\n"
+    )
+
+
+def test_questions_that_need_different_recordings_are_left_to_the_page_and_to_info() -> None:
+    skipped = (Skipped("counters", "none", "Record counters."), Skipped("memory", "none", "Record memory."))
+
+    assert "not answered: Counters and Memory. The page says why, nsysan info what to record.\n" in render_text(
+        run_of(*skipped)
     )
 
 
@@ -119,6 +129,24 @@ def test_a_gpu_without_a_window_has_no_shares() -> None:
         "gpu0  1.000 µs   60.0 %    0.0 %  0.0 %  0.0 %  0.0 %  0.0 %  40.0 %     60.0 %",
         "gpu1      0 ns        -        -      -      -      -      -       -  no window",
     ]
+
+
+def test_causes_that_have_no_line_are_summed_up_in_one() -> None:
+    first, *others = list(Cause)[:6]
+    causes = IdleCauses.of_times({first: 50 * MS, **dict.fromkeys(others, 10 * MS)})
+    text = render_text(run_of(gpu_time((gpu("gpu0", PartTimes(0, 0, 0, 0, 0, 0, 100 * MS), causes=causes),))))
+
+    assert "\n2 other causes             20.000 ms   20.0 %\n" in text
+
+
+def test_only_a_name_of_the_trace_is_ever_cut() -> None:
+    advice = "name its ranges with --marker. " * 9
+    long = replace(STEPS_OF_FIRST, marker="iteration " * 30)
+    run = run_of(Steps(replace(STEPS.steps, devices=(long,))), Skipped("counters", "none", advice))
+
+    text = " ".join(render_text(run).splitlines())
+    assert advice.strip() in text
+    assert "marked by iteration iteration iteration iteration iteration iterati...: median" in text
 
 
 def test_no_line_ends_between_a_figure_and_its_unit() -> None:

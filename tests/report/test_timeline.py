@@ -23,6 +23,9 @@ from tests.analysis.long_traces import results_of_random_kernels
 from tests.report.pages import Page
 from tests.report.runs import GAPS, KERNELS, TIMELINE, TWO_GPUS, full_run, run_of
 
+LOWS = ((0, 0), (100, 50), (200, 0))
+"""When stretches begin, and how much of their 100 ns is computed."""
+
 
 def view_of(timeline: Timeline) -> TimelineView:
     view = SECTION.build(run_of(timeline))
@@ -33,15 +36,22 @@ def view_of(timeline: Timeline) -> TimelineView:
 def test_the_heading_says_when_least_is_computed() -> None:
     # 450 and 850 of 1,000 ms
     assert view_of(TIMELINE).heading == (
-        "Computing varies between 45.0 and 85.0 % over the window, and is least in the 500.000 ms from 2.000000000s"
+        "Computing takes 45.0 to 85.0 % of each 500.000 ms, least from 2.000000000s on"
     )
 
 
-def test_an_even_window_is_said_to_be_even() -> None:
+def test_stretches_that_compute_equally_little_are_counted() -> None:
+    stretches = tuple(Stretch(at, at + 100, PartTimes(work, 0, 0, 0, 0, 0, 100 - work)) for at, work in LOWS)
+    uneven = replace(TIMELINE, timeline=replace(TIMELINE.timeline, stretches=stretches))
+
+    assert view_of(uneven).heading == "Computing takes 0.0 to 50.0 % of each 100 ns, least in 2 of 3"
+
+
+def test_where_stretches_are_alike_none_is_named() -> None:
     stretches = (Stretch(0, 100, PartTimes(96, 0, 0, 0, 0, 0, 4)), Stretch(100, 200, PartTimes(99, 0, 0, 0, 0, 0, 1)))
     even = replace(TIMELINE, timeline=replace(TIMELINE.timeline, stretches=stretches))
 
-    assert view_of(even).heading == "Computing is even over the window: 96.0 to 99.0 % of each stretch"
+    assert view_of(even).heading == "Computing takes 96.0 to 99.0 % of each 100 ns"
 
 
 def test_what_graphs_may_have_computed_is_counted_and_said() -> None:
@@ -50,9 +60,9 @@ def test_what_graphs_may_have_computed_is_counted_and_said() -> None:
     unseen = replace(TWO_GPUS, job=replace(TWO_GPUS.job, unseen_graph_launch_count=3))
     view = SECTION.build(run_of(unseen, TIMELINE))
 
-    assert view_of(graphs).heading == "Computing or an opaque graph is even over the window: 99.0 % of each stretch"
+    assert view_of(graphs).heading == "Computing or an opaque graph takes 99.0 % of each 100 ns"
     assert view is not None
-    assert view.heading.startswith("Recorded computing varies between 45.0 and 85.0 %")
+    assert view.heading.startswith("Recorded computing takes 45.0 to 85.0 %")
 
 
 def test_the_table_tells_the_picture_in_shares() -> None:

@@ -28,7 +28,6 @@ from nsysan.report.partition import part_share, worst_gpus
 from nsysan.report.pipeline_table import pipeline_sentence
 from nsysan.report.prose import ended, fraction_or, paired, plain, spelled
 from nsysan.report.renderers import Renderer
-from nsysan.report.section import question_of
 from nsysan.report.sections.collectives import collectives_heading
 from nsysan.report.sections.contention import contention_sentence, queued_sentence, same_stream_sentence
 from nsysan.report.sections.counters import counters_sentence
@@ -37,6 +36,7 @@ from nsysan.report.sections.memory import memory_sentence, recomputation_sentenc
 from nsysan.report.sections.nccl import nccl_summary
 from nsysan.report.sections.stages import slowest, stage_sentence
 from nsysan.report.steady_waits import state_wait
+from nsysan.report.unanswered_text import unanswered_text
 from nsysan.report.verdict import facts_of, state_verdict, subject_of
 from nsysan.report.viewer import viewer_of
 
@@ -45,7 +45,9 @@ _KERNEL_COUNT = 5
 _GAP_COUNT = 3
 _CAUSE_COUNT = 4
 _ENTRY_COUNT = 3
-_PARAGRAPH_LINES = 2
+_NAME_CELLS = 60
+_PARAGRAPH_LINES = 6
+"""No sentence of ours takes more: what is cut is a name out of the trace."""
 _PART_HEADS = {
     Part.COMPUTE_ONLY: "compute",
     Part.OVERLAPPED: "overlap",
@@ -136,13 +138,17 @@ def _cause_lines(run: Run) -> list[str]:
     explained = [gpu.idle_causes for gpu in gpu_time.gpus if gpu.idle_causes is not None]
     idle_ns = sum(causes.idle_ns for causes in explained)
     times_ns = {cause: sum(causes.of(cause) for causes in explained) for cause in Cause}
-    longest = sorted(filter(times_ns.get, times_ns), key=lambda cause: -times_ns[cause])[:_CAUSE_COUNT]
-    rows = [_cause_cells(cause, times_ns[cause], idle_ns) for cause in longest]
+    longest = sorted(filter(times_ns.get, times_ns), key=lambda cause: -times_ns[cause])
+    shown = longest if len(longest) <= _CAUSE_COUNT + 1 else longest[:_CAUSE_COUNT]
+    rows = [_cause_cells(spelled(cause), times_ns[cause], idle_ns) for cause in shown]
+    rest_ns = idle_ns - sum(times_ns[cause] for cause in shown)
+    if len(shown) < len(longest):
+        rows.append(_cause_cells(counted(len(longest) - len(shown), "other cause"), rest_ns, idle_ns))
     return drawn(("What idle GPUs waited for", "in all", "of idle"), rows) if rows else []
 
 
-def _cause_cells(cause: Cause, time_ns: int, idle_ns: int) -> list[str]:
-    return [spelled(cause), format_duration(time_ns), format_fraction(time_ns / idle_ns)]
+def _cause_cells(name: str, time_ns: int, idle_ns: int) -> list[str]:
+    return [name, format_duration(time_ns), format_fraction(time_ns / idle_ns)]
 
 
 def _step_lines(run: Run) -> list[str]:
@@ -154,7 +160,11 @@ def _step_lines(run: Run) -> list[str]:
     if not counted_steps:
         return []
     slowest = max(counted_steps, key=lambda device: device.median_ns or 0.0)
-    by = "told from the period of the kernels" if slowest.marker is None else f"marked by {slowest.marker}"
+    by = (
+        "told from the period of the kernels"
+        if slowest.marker is None
+        else f"marked by {cut(slowest.marker, _NAME_CELLS)}"
+    )
     median, p90, worst = (format_duration(time or 0) for time in (slowest.median_ns, slowest.p90_ns, slowest.max_ns))
     times = f"median {median}, 90 % within {p90}, worst {worst}"
     return _wrapped(f"{counted(slowest.count, 'steady step')} on {slowest.id}, {by}: {times}.")
@@ -237,12 +247,8 @@ def _note_lines(run: Run) -> list[str]:
 
 
 def _skipped_lines(run: Run) -> list[str]:
-    return _bounded([_skipped_text(entry) for entry in run.results.skipped()], "question")
-
-
-def _skipped_text(skipped: Skipped) -> str:
-    reason = f"not answered: {question_of(skipped)}: {ended(skipped.reason)}"
-    return reason if skipped.recapture is None else f"{reason} {ended(skipped.recapture)}"
+    line = unanswered_text(run.results.skipped())
+    return [] if line is None else _wrapped(line)
 
 
 def _next_lines(run: Run) -> list[str]:

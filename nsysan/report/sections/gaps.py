@@ -110,7 +110,7 @@ def _size_table(classes: Sequence[SizeClass]) -> Table:
 def _size_row(size: SizeClass, total_ns: int) -> tuple[Cell, ...]:
     share = size.total_ns / total_ns if total_ns else 0.0
     return (
-        Cell(size.label),
+        Cell(size.label, value=size.from_ns),
         Cell("", bar=single_bar("idle", share)),
         cells.count(size.count),
         cells.duration(size.total_ns),

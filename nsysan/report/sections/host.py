@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nsysan.analysis.host import HostReport, HostView
 from nsysan.analysis.launches import Launches
+from nsysan.analysis.launching_threads import SampledFunction
 from nsysan.analysis.synchronization import Synchronization
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import counted, format_duration, format_fraction
+from nsysan.model.units import counted, format_count, format_duration, format_fraction
 from nsysan.report.elements import Table
+from nsysan.report.extremes import alike
 from nsysan.report.host_tables import call_table, context_table, function_table, launch_table, thread_table, wait_table
-from nsysan.report.prose import capitalized, ended
+from nsysan.report.prose import capitalized, ended, listed
 from nsysan.report.section import Layout, Section, View
 
 
@@ -44,7 +46,9 @@ def _heading(host: HostReport) -> str:
         return "No CUDA call lies in a window"
     longest = host.cuda_calls[0]
     time = format_duration(longest.on_launching_ns)
-    return f"Of the CUDA calls of {counted(len(host.threads), 'launching thread')}, {longest.name} takes most: {time}"
+    same = alike(longest, host.cuda_calls, lambda call: format_duration(call.on_launching_ns))
+    take = f"{listed([call.name for call in same])} {'takes' if len(same) == 1 else 'take'} most"
+    return f"Of the CUDA calls of {counted(len(host.threads), 'launching thread')}, {take}: {time}"
 
 
 def foreign_sentences(host: HostReport) -> Iterator[str]:
@@ -65,8 +69,14 @@ def foreign_sentences(host: HostReport) -> Iterator[str]:
     if host.runs_mps:
         yield "A server of CUDA's Multi-Process Service runs: what other processes do through it does not show here."
     if host.functions:
-        top = host.functions[0]
-        yield f"Found on a core, launching threads were most often in {top.name}: {format_fraction(top.sample_frac)}."
+        yield _most_often(host.functions)
+
+
+def _most_often(functions: Sequence[SampledFunction]) -> str:
+    top = functions[0]
+    same = alike(top, functions, lambda function: format_fraction(function.sample_frac))
+    names = top.name if len(same) == 1 else f"{format_count(len(same))} functions alike"
+    return f"Found on a core, launching threads were most often in {names}: {format_fraction(top.sample_frac)}."
 
 
 def _tables(run: Run, host: HostReport) -> Iterator[Table]:

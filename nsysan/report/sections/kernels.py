@@ -102,7 +102,7 @@ def _name_table(summary: KernelSummary, places: Mapping[str, Place]) -> Table:
         caption="Kernels by name",
         columns=(
             Column("Kernel"),
-            Column("class", TERMS["kernel_class"]),
+            Column("class", TERMS["kernel_class"], notes="kind"),
             Column("GPUs", numeric=True),
             *_TIME_COLUMNS,
         ),

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from nsysan.analysis.ranges import RangeKind, RangeNode, Ranges, RangeTimesOfName
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import counted, format_duration
+from nsysan.model.units import counted, format_count, format_duration
 from nsysan.report import cells
 from nsysan.report.elements import Cell, Column, Table, single_bar
+from nsysan.report.extremes import alike
 from nsysan.report.prose import listed
 from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
 from nsysan.report.terms import TERMS
@@ -43,11 +44,17 @@ def _build(run: Run) -> RangesView | Unanswered | None:
 
 def _heading(ranges: Sequence[RangeTimesOfName]) -> str:
     """Which name launches the most work itself, or where none does takes the most time of the host."""
-    most = max(ranges, key=lambda row: row.gpu_self_ns or 0)
-    if most.gpu_self_ns:
-        return f"Most GPU work is launched in “{most.name}” itself: {format_duration(most.gpu_self_ns)}"
-    longest = max(ranges, key=lambda row: row.cpu_total_ns)
-    return f"Most host time is spent in “{longest.name}”: {format_duration(longest.cpu_total_ns)}"
+    if any(row.gpu_self_ns for row in ranges):
+        return f"Most GPU work is launched in {_with_most(ranges, lambda row: row.gpu_self_ns or 0, ' itself')}"
+    return f"Most host time is spent in {_with_most(ranges, lambda row: row.cpu_total_ns)}"
+
+
+def _with_most(ranges: Sequence[RangeTimesOfName], time_ns: Callable[[RangeTimesOfName], int], how: str = "") -> str:
+    """The name with the most time, or how many have as much, and that time."""
+    longest = max(ranges, key=time_ns)
+    count = len(alike(longest, ranges, lambda row: format_duration(time_ns(row))))
+    names = f"“{longest.name}”" if count == 1 else f"each of {format_count(count)} names"
+    return f"{names}{how}: {format_duration(time_ns(longest))}"
 
 
 def _name_table(found: Ranges) -> Table:
@@ -55,13 +62,14 @@ def _name_table(found: Ranges) -> Table:
         id="range-names",
         caption="Ranges by name, over all threads",
         columns=(
-            Column("Range", TERMS["range"]),
+            Column("Range", TERMS["range"], notes="remarks"),
             Column("count", numeric=True, sums=True),
             Column("CPU total", TERMS["range_cpu"], numeric=True, unit="ns"),
             Column("CPU self", TERMS["range_cpu"], numeric=True, unit="ns", sums=True),
             Column("GPU total", TERMS["range_gpu"], numeric=True, unit="ns"),
             Column("GPU self", TERMS["range_gpu"], numeric=True, unit="ns", sums=True),
             Column("GPU starved", TERMS["range_starved"], numeric=True, unit="ns", sums=True),
+            Column("domain", is_copied_only=True),
         ),
         rows=tuple(_name_row(row) for row in found.ranges),
         note=_omitted(found.ranges_omitted_count, "name"),
@@ -79,6 +87,7 @@ def _name_row(row: RangeTimesOfName) -> tuple[Cell, ...]:
         cells.duration(row.gpu_total_ns),
         _self_time(row.gpu_self_ns),
         cells.duration(row.launch_starved_ns),
+        Cell(row.domain or ""),
     )
 
 
@@ -125,21 +134,31 @@ def _tree_table(found: Ranges) -> Table:
             Column("count", numeric=True),
             Column("CPU total", TERMS["range_cpu"], numeric=True, unit="ns"),
             Column("GPU total", TERMS["range_gpu"], numeric=True, unit="ns"),
+            Column("depth", numeric=True, is_copied_only=True),
+            Column("inside of", is_copied_only=True),
+            Column("domain", is_copied_only=True),
         ),
-        rows=tuple(_node_row(node, depth, most_ns) for node, depth in ordered),
+        rows=tuple(_node_row(node, depth, _parent_of(node, found.range_tree), most_ns) for node, depth in ordered),
         note=_omitted(found.range_nodes_omitted_count, "path"),
         source="range_tree[]",
         is_ordered=True,
     )
 
 
-def _node_row(node: RangeNode, depth: int, most_ns: int) -> tuple[Cell, ...]:
+def _parent_of(node: RangeNode, nodes: Sequence[RangeNode]) -> str:
+    return "" if node.parent is None else nodes[node.parent].name
+
+
+def _node_row(node: RangeNode, depth: int, parent: str, most_ns: int) -> tuple[Cell, ...]:
     return (
         Cell(node.name, _domain(node.domain), style="name", depth=min(depth, DEEPEST)),
         Cell("", bar=single_bar("host", node.cpu_total_ns / most_ns)),
         cells.count(node.count),
         cells.duration(node.cpu_total_ns),
         cells.duration(node.gpu_total_ns),
+        cells.count(depth),
+        Cell(parent),
+        Cell(node.domain or ""),
     )
 
 

@@ -11,6 +11,7 @@ from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import format_duration, format_fraction
 from nsysan.report.elements import Table, Term
+from nsysan.report.extremes import alike, one_of_those
 from nsysan.report.partition import part_term
 from nsysan.report.prose import listed, spelled
 from nsysan.report.section import Layout, Section, View
@@ -47,7 +48,7 @@ def _build(run: Run) -> StagesView | None:
     several = (stage_devices(found.stages),) if len(found.stages) > 1 else ()
     return StagesView(
         heading=stage_sentence(device),
-        context=_context(device, several=bool(several)),
+        context=_context(device, found.stages),
         bars=stage_bars(device),
         legend=tuple(_legend(device)),
         sentences=_sentences(device),
@@ -69,8 +70,13 @@ def stage_sentence(device: StagesOfDevice) -> str:
     return f"Of a step of {format_duration(device.step_ns)} {listed([takes, *rest])}"
 
 
-def _context(device: StagesOfDevice, *, several: bool) -> str:
-    whose = f" Shown is {device.device}, whose mean step takes longest." if several else ""
+def _context(device: StagesOfDevice, devices: Sequence[StagesOfDevice]) -> str:
+    count = len(alike(device.step_ns, [each.step_ns for each in devices], format_duration))
+    whose = (
+        f" Shown is {device.device}, {one_of_those(count, 'whose mean step takes longest')}."
+        if len(devices) > 1
+        else ""
+    )
     return (
         "Each nanosecond of a step belongs to one stage, or to none: that of the work that runs, compute before "
         f"communication before copies; idle time to what ends it, or to data where the loader was awaited.{whose}"
@@ -91,10 +97,12 @@ def _sentences(device: StagesOfDevice) -> tuple[str, ...]:
     sentences = [_coverage(device)]
     waiting = max(device.stages, key=_not_computing_ns)
     if _not_computing_ns(waiting):
+        same = alike(waiting, device.stages, lambda stage: format_duration(_not_computing_ns(stage)))
+        names, each = listed([stage_name(stage.stage) for stage in same]), " each" if len(same) > 1 else ""
         share = format_fraction(_not_computing_ns(waiting) / device.step_ns)
         sentences.append(
-            f"Most of the time in which nothing computes lies in {stage_name(waiting.stage)}: "
-            f"{format_duration(_not_computing_ns(waiting))}, {share} of the step."
+            f"Most of the time in which nothing computes lies in {names}: "
+            f"{format_duration(_not_computing_ns(waiting))}{each}, {share} of the step."
         )
     return tuple(sentences)
 

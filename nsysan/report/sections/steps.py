@@ -9,6 +9,7 @@ from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_count, format_duration
 from nsysan.report.elements import ColumnChart, Table, Tick
+from nsysan.report.extremes import alike, one_of_those
 from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
 from nsysan.report.step_chart import group_size, step_axis, step_chart
 from nsysan.report.step_tables import device_table, mean_step_table, step_table
@@ -68,7 +69,13 @@ def _context(table: StepTable, device: StepsOfDevice) -> str:
     if device.source.value == "nvtx":
         others = "" if device.marker == table.marker else "; on other devices other ranges do"
         told = f"The ranges “{device.marker}” mark them{others}."
-    whose = f" Shown is {device.id}, whose median step takes longest." if len(table.devices) > 1 else ""
+    medians_ns = [each.median_ns or 0.0 for each in table.devices]
+    longest = len(alike(device.median_ns or 0.0, medians_ns, format_duration))
+    whose = (
+        f" Shown is {device.id}, {one_of_those(longest, 'whose median step takes longest')}."
+        if len(table.devices) > 1
+        else ""
+    )
     return f"{told}{whose} Idle time between steps is inside them."
 
 

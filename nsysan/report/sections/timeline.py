@@ -21,6 +21,7 @@ from nsysan.model.units import counted, format_count, format_duration, format_fr
 from nsysan.report import cells
 from nsysan.report.causes import cause_fill, cause_term, explained_gpus, present_causes
 from nsysan.report.elements import Cell, Column, Table, Term
+from nsysan.report.extremes import alike
 from nsysan.report.fills import PAINTS
 from nsysan.report.look_next import Lead, leads
 from nsysan.report.partition import COMPUTE_PARTS, part_term
@@ -30,7 +31,7 @@ from nsysan.report.steps import steps_by_gpu
 from nsysan.report.terms import TERMS
 
 EVEN_FRAC = 0.05
-"""Stretches whose shares of computing lie no further apart count as even."""
+"""Where shares of computing lie no further apart, none of the stretches is worth a name."""
 
 MARKER_CHARACTERS = 60
 """So much of a step's marker the picture says."""
@@ -142,22 +143,20 @@ def _cause_keys(run: Run) -> tuple[Key, ...]:
 
 
 def _heading(run: Run, timeline: TimelineLanes) -> str:
-    """How even the computing was, or where it was least."""
+    """How much of the window's even stretches computing takes, and where least."""
     parts = (*COMPUTE_PARTS, Part.OPAQUE_GRAPH)
     shares = [(_share(stretch, parts), stretch) for stretch in timeline.stretches if stretch.time.window_ns]
     least, where = min(shares, key=lambda entry: entry[0])
     most = max(share for share, _ in shares)
-    subject = _subject(run, timeline)
-    if most - least <= EVEN_FRAC:
-        low, high = format_fraction(least), format_fraction(most)
-        span = high if low == high else paired(low, "to", high)
-        return f"{subject} is even over the window: {span} of each stretch"
-    span = paired(format_fraction(least), "and", format_fraction(most))
+    low, high = format_fraction(least), format_fraction(most)
     length = format_duration(where.end_ns - where.start_ns)
-    return (
-        f"{subject} varies between {span} over the window, and is least in the {length} from "
-        f"{format_timestamp(where.start_ns)}"
-    )
+    takes = f"{_subject(run, timeline)} takes {high if low == high else paired(low, 'to', high)} of each {length}"
+    if most - least <= EVEN_FRAC:
+        return takes
+    count = len(alike(least, [share for share, _ in shares], format_fraction))
+    if count > 1:
+        return f"{takes}, least in {format_count(count)} of {format_count(len(shares))}"
+    return f"{takes}, least from {format_timestamp(where.start_ns)} on"
 
 
 def _subject(run: Run, timeline: TimelineLanes) -> str:

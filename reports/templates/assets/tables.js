@@ -79,10 +79,12 @@ for (const table of document.querySelectorAll("main table")) {
     }
   };
 
+  // Figures by their value, those unknown below all others; names as people count them, gpu2 before gpu10.
+  const names = new Intl.Collator("en", { numeric: true });
   const compare = (column) => (one, other) => {
     const [a, b] = [one.cells[column], other.cells[column]];
-    if (!rows.some((row) => row.cells[column].dataset.value)) return a.textContent.localeCompare(b.textContent);
-    return Number(a.dataset.value ?? -Infinity) - Number(b.dataset.value ?? -Infinity);
+    if (!rows.some((row) => row.cells[column].dataset.value)) return names.compare(a.textContent, b.textContent);
+    return Number(a.dataset.value ?? -Number.MAX_VALUE) - Number(b.dataset.value ?? -Number.MAX_VALUE);
   };
 
   const sort = (column) => {
@@ -98,13 +100,21 @@ for (const table of document.querySelectorAll("main table")) {
     show();
   };
 
+  // The fields of a column: figures as they are, else text; what is written below it is a field of its own.
+  const copied = (column) => {
+    const { unit, notes } = heads[column].dataset;
+    const isFigure = unit || heads[column].classList.contains("number");
+    const text = (cell, isNote) => [...cell.childNodes].filter(({ nodeName }) => (nodeName === "SMALL") === isNote).map(({ textContent }) => textContent);
+    const field = (isNote) => (row) => csvField(text(row.cells[column], isNote).join("").trim());
+    const value = (row) => (isFigure && row.cells[column].dataset.value) || field(false)(row);
+    const main = { name: unit ? `${labels[column]} (${unit})` : labels[column], value };
+    return notes ? [main, { name: notes, value: field(true) }] : [main];
+  };
+
   const csv = () => {
-    const columns = heads.map((_, column) => column).filter((column) => !heads[column].classList.contains("bar-cell"));
-    const name = (column) => (heads[column].dataset.unit ? `${labels[column]} (${heads[column].dataset.unit})` : labels[column]);
-    const main = (cell) => [...cell.childNodes].filter(({ nodeName }) => nodeName !== "SMALL").map(({ textContent }) => textContent);
-    const value = (cell) => cell.dataset.value ?? csvField(main(cell).join("").trim());
-    const lines = found.map((row) => columns.map((column) => value(row.cells[column])));
-    return [columns.map((column) => csvField(name(column))), ...lines].map((line) => `${line.join(",")}\r\n`).join("");
+    const fields = [...heads.keys()].filter((column) => !heads[column].classList.contains("bar-cell")).flatMap(copied);
+    const lines = [fields.map(({ name }) => csvField(name)), ...found.map((row) => fields.map(({ value }) => value(row)))];
+    return lines.map((line) => `${line.join(",")}\r\n`).join("");
   };
 
   const more = button("", "act", () => {
@@ -122,6 +132,7 @@ for (const table of document.querySelectorAll("main table")) {
     heads.forEach((head, column) => {
       const cell = column ? total.insertCell() : total.appendChild(document.createElement("th"));
       cell.className = head.classList.contains("number") ? "number" : "";
+      cell.hidden = head.hidden;
       if (!column) cell.scope = "row";
     });
   }
@@ -130,7 +141,7 @@ for (const table of document.querySelectorAll("main table")) {
   table.closest(".table").querySelector(".below").prepend(acts);
   if (rows.length > 1 && !("ordered" in table.dataset)) {
     heads.forEach((head, column) => {
-      if (head.classList.contains("bar-cell")) return;
+      if (head.hidden || head.classList.contains("bar-cell")) return;
       const sorter = button("", "sort", () => sort(column));
       sorter.setAttribute("aria-label", `Sort by ${labels[column]}`);
       head.append(sorter);

@@ -59,7 +59,7 @@ def _questions(comparison: Comparison) -> Table | None:
         (Cell(one.id.replace("_", " ")), Cell(one.missing_in), Cell(ended(capitalized(one.reason)), one.recapture))
         for one in comparison.one_sided
     )
-    columns = (Column("Question"), Column("no answer"), Column("because"))
+    columns = (Column("Question"), Column("no answer"), Column("because", notes="what records it"))
     return Table("one-sided", "What only one run answers", columns, rows, is_ordered=True) if rows else None
 
 
