@@ -2,7 +2,7 @@
 
 import sys
 
-from nsysan.cli.main import main
+from nsysan.cli.entry import main
 
 if __name__ == "__main__":
     sys.exit(main())

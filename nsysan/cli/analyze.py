@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nsysan.cli.outputs import STDOUT, check_places, write_all
+from nsysan.cli.command import Command
+from nsysan.cli.outputs import STDOUT, check_places, print_result, write_all
 from nsysan.cli.paths import path_argument
 from nsysan.cli.progress_line import watching
 from nsysan.cli.times import session_time
@@ -38,7 +39,7 @@ class _Outputs:
             raise UsageError("The page and run.json cannot be one file.", "Give -o and --json two names.")
 
 
-@click.command("analyze", short_help="Account for every nanosecond of every GPU.")
+@click.command("analyze", cls=Command, short_help="Account for every nanosecond of every GPU.")
 @click.argument("reports", metavar="REPORT...", nargs=-1, required=True, type=path_argument)
 @click.option(
     "-o", "--output", metavar="FILE", type=path_argument, help="The page [default: REPORT.nsysan.html in this folder]."
@@ -147,7 +148,7 @@ def _deliver(run: Run, outputs: _Outputs, inputs: list[Path]) -> None:
         files[outputs.run_json] = document
     write_all(files, force=outputs.force, inputs=inputs)
     if outputs.run_json == STDOUT:
-        click.echo(document, nl=False)
+        print_result(document)
         return
     if not outputs.quiet:
         click.echo(text)

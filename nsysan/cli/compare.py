@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from nsysan.cli.outputs import STDOUT, check_places, write_all
+from nsysan.cli.command import Command
+from nsysan.cli.outputs import STDOUT, check_places, print_result, write_all
 from nsysan.cli.paths import path_argument
 from nsysan.cli.progress_line import watching
 from nsysan.model.errors import UsageError
@@ -15,7 +16,7 @@ from nsysan.model.text import visible_text
 EXIT_UNDECIDED = 5
 
 
-@click.command("compare", short_help="What changed from one run to another.")
+@click.command("compare", cls=Command, short_help="What changed from one run to another.")
 @click.argument("before", metavar="A", type=path_argument)
 @click.argument("after", metavar="B", type=path_argument)
 @click.option("-o", "--output", metavar="FILE", type=path_argument, help="Write the page here too.")
@@ -61,9 +62,9 @@ def compare_command(  # noqa: PLR0913 - one parameter an option
         files[json_path] = document
     write_all(files, force=force, inputs=[before, after])
     if json_path == STDOUT:
-        click.echo(document, nl=False)
+        print_result(document)
     elif not quiet:
-        click.echo(render_text(comparison), nl=False)
+        print_result(render_text(comparison), is_kept=bool(files))
     for path in () if json_path == STDOUT else files:
         click.echo(f"{'Page' if path == output else 'JSON'}: {visible_text(str(path))}")
     return EXIT_UNDECIDED if comparison.whole is None else 0

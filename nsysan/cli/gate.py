@@ -6,14 +6,15 @@ from pathlib import Path
 
 import click
 
+from nsysan.cli.command import Command
 from nsysan.cli.history import pair, store_option
-from nsysan.cli.outputs import STDOUT, check_places, write_all
+from nsysan.cli.outputs import STDOUT, check_places, print_result, write_all
 from nsysan.cli.paths import path_argument
 from nsysan.cli.progress_line import watching
 from nsysan.model.text import visible_text
 
 
-@click.command("gate", short_help="Fail where runs lost against a baseline.")
+@click.command("gate", cls=Command, short_help="Fail where runs lost against a baseline.")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=path_argument)
 @click.option(
     "--against", "name", metavar="NAME", required=True, help="The baseline: history add RUN... --baseline NAME."
@@ -64,7 +65,9 @@ def gate_command(  # noqa: PLR0913 - one parameter an option
     check_places((json_path, markdown_path, junit_path), force=force, inputs=[*runs, store])
     with watching(quiet=False) as progress:
         result = gate_runs(runs, name, Source(store, conditions, nsys), budgets, progress)
-    click.echo(encode_gate(result) if json_path == STDOUT else render_gate(result), nl=False)
+    # the exit code says it, too
+    is_kept = json_path != STDOUT
+    print_result(render_gate(result) if is_kept else encode_gate(result), is_kept=is_kept)
     asked = {
         "JSON": (json_path, encode_gate),
         "Markdown": (markdown_path, encode_markdown),
@@ -72,7 +75,7 @@ def gate_command(  # noqa: PLR0913 - one parameter an option
     }
     files = {path: (title, encode) for title, (path, encode) in asked.items() if path not in {None, STDOUT}}
     write_all({path: encode(result) for path, (_, encode) in files.items()}, force=force, inputs=[*runs, store])
-    if json_path != STDOUT:
+    if is_kept:
         for path, (title, _) in files.items():
             click.echo(f"{title}: {visible_text(str(path))}")
     return {"passed": 0, "failed": 1, "undecided": 5}[result.outcome.value]

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from nsysan.cli.outputs import STDOUT, write_all
+from nsysan.cli.command import Group
+from nsysan.cli.outputs import STDOUT, print_result, write_all
 from nsysan.cli.paths import path_argument
 from nsysan.cli.progress_line import watching
 from nsysan.model.errors import UsageError
@@ -32,7 +33,7 @@ def pair(_context: click.Context, _option: click.Parameter, texts: tuple[str, ..
     return {display_text(key): display_text(value) for key, _, value in (text.partition("=") for text in texts)}
 
 
-@click.group("history", short_help="Keep runs, and follow them over time.")
+@click.group("history", cls=Group, short_help="Keep runs, and follow them over time.")
 def history_command() -> None:
     """Keep runs in a file that many processes may write to, and follow their figures over time."""
 
@@ -85,7 +86,7 @@ def list_command(*, baseline: str | None, store: Path) -> None:
 
     runs = Store(store).runs(LISTED_FIGURES)
     chosen = [run for run in runs if baseline is None or baseline in run.baselines]
-    click.echo(render_list(chosen), nl=False)
+    print_result(render_list(chosen))
 
 
 @history_command.command("show", short_help="What is kept of a run.")
@@ -96,7 +97,7 @@ def show_command(*, run_id: str, store: Path) -> None:
     from nsysan.history.store import Store
     from nsysan.report.history_text import render_show
 
-    click.echo(render_show(Store(store).run(run_id)), nl=False)
+    print_result(render_show(Store(store).run(run_id)))
 
 
 @history_command.command("trend", short_help="A figure over time.")
@@ -111,7 +112,7 @@ def trend_command(*, figure: str, store: Path) -> None:
     known = next((found for run in runs if (found := run.snapshot.figure(figure)) is not None), None)
     if known is None:
         raise UsageError(f"No run has a figure {display_text(figure)!r}.", "Figures: nsysan history show RUN_ID")
-    click.echo(render_trend(known, runs), nl=False)
+    print_result(render_trend(known, runs))
 
 
 @history_command.command("export", short_help="Every run and figure, for other tools.")
@@ -125,6 +126,6 @@ def export_command(*, output: Path, force: bool, store: Path) -> None:
 
     data = encode_runs(Store(store).runs(None))
     if output == STDOUT:
-        click.echo(data, nl=False)
+        print_result(data)
         return
     write_all({output: data}, force=force, inputs=[store])

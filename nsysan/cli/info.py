@@ -6,11 +6,13 @@ from pathlib import Path
 
 import click
 
+from nsysan.cli.command import Command
+from nsysan.cli.outputs import print_result
 from nsysan.cli.paths import path_argument
 from nsysan.model.errors import UsageError
 
 
-@click.command("info", short_help="What a report holds, and what it cannot answer.")
+@click.command("info", cls=Command, short_help="What a report holds, and what it cannot answer.")
 @click.argument("report", required=False, type=path_argument)
 @click.option("--self", "of_self", is_flag=True, help="What this nsysan can work with, instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -32,10 +34,10 @@ def info_command(  # noqa: PLR0913 - one parameter an option
 
     if report is None:
         installation = inspect_installation(nsys)
-        click.echo(_json(installation) if as_json else render_installation(installation), nl=False)
+        print_result(_json(installation) if as_json else render_installation(installation))
         return
     contents = inspect_report(report, InfoOptions(nsys=nsys, keep_identity=keep_identity, counts_all=full))
-    click.echo(_json(contents) if as_json else render_contents(contents), nl=False)
+    print_result(_json(contents) if as_json else render_contents(contents))
 
 
 COMMAND = info_command

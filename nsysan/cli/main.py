@@ -15,6 +15,9 @@ import click
 
 import nsysan.cli
 from nsysan import __version__
+from nsysan.cli.command import Group
+from nsysan.cli.entry import EXIT_INTERRUPTED
+from nsysan.cli.outputs import StandardOutputError
 from nsysan.model.errors import NsysanError
 from nsysan.model.registry import discover
 from nsysan.model.text import visible_text
@@ -22,7 +25,6 @@ from nsysan.output.published import keeping_record
 
 EXIT_USAGE = 2
 EXIT_BUG = 4
-EXIT_INTERRUPTED = 130
 EXIT_SIGNALLED = 128
 """Plus the number of the signal, as a shell tells of a program that one ended."""
 EXIT_BROKEN_PIPE = 141
@@ -90,12 +92,6 @@ def _give_up_output(error: OSError) -> int:
     ) from error
 
 
-class StandardOutputError(NsysanError):
-    """Standard output takes nothing more, for a reason other than that its reader has left."""
-
-    exit_code = 3
-
-
 class _Terminated(BaseException):
     """Somebody asked this process to end; like KeyboardInterrupt no error, and nothing may swallow it."""
 
@@ -125,7 +121,7 @@ def _unwinding_on_termination() -> Iterator[None]:
 
 def command_line() -> click.Group:
     """The group of all commands."""
-    group = click.Group("nsysan", help="Where the time of a training job went, from Nsight Systems traces.")
+    group = Group("nsysan", help="Where the time of a training job went, from Nsight Systems traces.")
     group = click.version_option(__version__, prog_name="nsysan")(group)
     for command in discover(nsysan.cli, "COMMAND", click.Command):
         group.add_command(command)

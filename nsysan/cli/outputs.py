@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from nsysan.model.errors import UsageError
+import click
+
+from nsysan.model.errors import NsysanError, UsageError
 from nsysan.model.text import visible_text
 
 STDOUT = Path("-")
@@ -14,6 +17,23 @@ RECOGNISED_BYTES = 4096
 OWN_MARKS = (b'<meta name="generator" content="nsysan', b'"nsysan_version":', b"Written by nsysan ")
 """What the first bytes of a page and of a ``run.json``, and the last of a text, hold."""
 _ELSEWHERE = "Choose another place for it."
+
+
+class StandardOutputError(NsysanError):
+    """Standard output takes nothing, or nothing more, for a reason other than that its reader has left."""
+
+    exit_code = 3
+
+
+def print_result(result: str | bytes, *, is_kept: bool = False) -> None:
+    """Print what was asked for.
+
+    Raises StandardOutputError where standard output is closed, unless ``is_kept`` says that files hold it, too.
+    """
+    # click, like Python itself, would drop it without a word
+    if sys.stdout is None and not is_kept:
+        raise StandardOutputError("Standard output is closed, and the result goes there.", "Open it, or name a file.")
+    click.echo(result, nl=False)
 
 
 def check_places(paths: Collection[Path | None], *, force: bool, inputs: Collection[Path]) -> None:

@@ -6,6 +6,8 @@ import re
 
 import click
 
+from nsysan.cli.command import Command
+from nsysan.cli.outputs import print_result
 from nsysan.ingest.nsys.recording import ALL, LAUNCHERS, TOPICS, recording_of
 from nsysan.ingest.torch.recording import torch_recording_of
 
@@ -19,7 +21,7 @@ def _steps(spelling: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-@click.command("record-help", short_help="The nsys profile line to record with.")
+@click.command("record-help", cls=Command, short_help="The nsys profile line to record with.")
 @click.option("--profiler", type=click.Choice(("nsys", "torch")), default="nsys", show_default=True)
 @click.option(
     "--launcher",
@@ -39,7 +41,7 @@ def record_help_command(*, profiler: str, launcher: str, question: str, steps: t
 
     is_torch = profiler == "torch"
     recording = torch_recording_of(launcher, question, steps) if is_torch else recording_of(launcher, question, steps)
-    click.echo(render_recording(recording), nl=False)
+    print_result(render_recording(recording))
 
 
 COMMAND = record_help_command

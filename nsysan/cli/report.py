@@ -6,14 +6,15 @@ from pathlib import Path
 
 import click
 
-from nsysan.cli.outputs import write_all
+from nsysan.cli.command import Command
+from nsysan.cli.outputs import print_result, write_all
 from nsysan.cli.paths import path_argument
 from nsysan.model.errors import InputError
 from nsysan.model.text import visible_text
 from nsysan.report.renderers import renderer_ids
 
 
-@click.command("report", short_help="Draw a saved run.json again.")
+@click.command("report", cls=Command, short_help="Draw a saved run.json again.")
 @click.argument("run_json", type=path_argument)
 @click.option(
     "-o",
@@ -37,7 +38,7 @@ def report_command(*, run_json: Path, output: Path | None, format_id: str, force
         name = visible_text(str(run_json))
         raise InputError(f"{name} contradicts itself: {type(error).__name__}.", MAKE_IT) from error
     if output is None and format_id == "text":
-        click.echo(drawn, nl=False)
+        print_result(drawn)
         return
     target = output or Path(f"{run_json.absolute().stem}.nsysan{renderer.suffix}")
     write_all({target: drawn.encode("utf-8")}, force=force, inputs=[run_json])

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from nsysan.cli.command import Command
+from nsysan.cli.outputs import print_result
 from nsysan.cli.paths import path_argument
 from nsysan.model.errors import UsageError
 from nsysan.model.units import NS_PER_MS
@@ -21,8 +23,7 @@ def _list_scenarios(context: click.Context, _option: click.Parameter, is_asked: 
     from nsysan.synth.scenario import all_scenarios
 
     if is_asked:
-        for known in all_scenarios():
-            click.echo(f"{known.spelling:22}{known.summary}")
+        print_result("".join(f"{known.spelling:22}{known.summary}\n" for known in all_scenarios()))
         context.exit()
 
 
@@ -33,7 +34,7 @@ def _refuse_nan(_context: click.Context, _option: click.Parameter, value: float 
     return value
 
 
-@click.command("synth", short_help="Write the traces of a simulated training job, and their truth.")
+@click.command("synth", cls=Command, short_help="Write the traces of a simulated training job, and their truth.")
 @click.argument("scenario", required=False)
 @click.option(
     "-o", "--output", "folder", metavar="DIR", default=".", type=path_argument, help="Where to [default: this folder]."

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 import msgspec
 
-from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.timeline import Timeline
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.trace import IMPOSSIBLE_NS
+from nsysan.report.reference_soundness import Known, reference_flaws
 from nsysan.report.timeline_soundness import contradiction_of
 
 _LATEST_NS = 3 * IMPOSSIBLE_NS
@@ -24,7 +25,6 @@ _DIFFERENCES = frozenset({"slowdown_ns", "net_gain_ns"})
 """Times that are less than 0 where something is faster, or costs more than it brings."""
 _SPANS = (("start_ns", "end_ns"), ("window_start_ns", "window_end_ns"))
 _AMOUNTS = ("_ns", "_count", "_bytes", "_per_s", "_flop")
-_GPU_KEYS = frozenset({"gpu", "worst_gpu"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,11 @@ _AMOUNT = _Rule(lambda value: 0 <= value <= _MOST, "below 0 or beyond all measur
 
 def flaw_of(run: Run) -> str | None:
     """What in the run cannot be, as a sentence without its full stop; None where nothing is found."""
-    gpu_time, timeline = run.results.get(GpuTime), run.results.get(Timeline)
-    known = None if isinstance(gpu_time, Skipped) else frozenset(gpu.id for gpu in gpu_time.gpus)
-    flaws = _flaws(_document(run), "", known)
-    found = next(flaws, None)
+    timeline, known = run.results.get(Timeline), Known.of(run)
+    found = next(chain(reference_flaws(run), _flaws(_document(run), "", known)), None)
     if found is not None or isinstance(timeline, Skipped):
         return found
-    return contradiction_of(timeline.timeline, known)
+    return contradiction_of(timeline.timeline, known.gpus)
 
 
 def _document(run: Run) -> dict[str, object]:
@@ -59,26 +57,25 @@ def _document(run: Run) -> dict[str, object]:
     return {key: value for part in parts for key, value in msgspec.to_builtins(part, str_keys=True).items()}
 
 
-def _flaws(value: object, path: str, gpus: frozenset[str] | None) -> Iterator[str]:
+def _flaws(value: object, path: str, known: Known) -> Iterator[str]:
     if isinstance(value, Mapping):
-        yield from _flaws_of_object(value, path, gpus)
+        yield from _flaws_of_object(value, path)
+        yield from known.flaws(value, path)
         for key, entry in value.items():
-            yield from _flaws(entry, f"{path}.{key}" if path else key, gpus)
+            yield from _flaws(entry, f"{path}.{key}" if path else key, known)
     elif isinstance(value, (list, tuple)):
         for place, entry in enumerate(value):
             if isinstance(entry, (Mapping, list, tuple)):
-                yield from _flaws(entry, f"{path}[{place}]", gpus)
+                yield from _flaws(entry, f"{path}[{place}]", known)
 
 
-def _flaws_of_object(fields: Mapping[str, object], path: str, gpus: frozenset[str] | None) -> Iterator[str]:
+def _flaws_of_object(fields: Mapping[str, object], path: str) -> Iterator[str]:
     for key, value in fields.items():
         where = f"{path}.{key}" if path else key
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             rule = _rule_of(key)
             if rule is not None and not rule.holds(value):
                 yield f"{where} is {value}, which is {rule.otherwise}"
-        elif key in _GPU_KEYS and gpus is not None and isinstance(value, str) and value not in gpus:
-            yield f"{where} names a GPU that gpus[] does not have"
     for start, end in _SPANS:
         if start in fields and end in fields and not _is_before(fields[start], fields[end]):
             yield f"{path} ends before it begins"

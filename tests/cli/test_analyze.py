@@ -366,6 +366,12 @@ def _in_a_shell(command: str) -> subprocess.CompletedProcess[str]:
         (f"{NOBODY_READS}; nsysan analyze step.sqlite --from abc >&4 2>&4", 2, ""),
         (f"{NOBODY_READS}; nsysan analyze nowhere.sqlite >&4 2>&4", 2, ""),
         ("nsysan analyze step.sqlite -o page.html >&-", 0, ""),
+        ("nsysan compare step.sqlite step.sqlite -o page.html -q >&-", 0, ""),
+        ("nsysan analyze step.sqlite --json - >&-", 3, "Standard output is closed"),
+        ("nsysan compare step.sqlite step.sqlite --json - >&-", 3, "Standard output is closed"),
+        ("nsysan info step.sqlite >&-", 3, "Standard output is closed"),
+        ("nsysan record-help >&-", 3, "Standard output is closed"),
+        ("nsysan synth --list >&-", 3, "Standard output is closed"),
     ],
 )
 def test_streams_that_are_closed_or_full(command: str, code: int, complaint: str) -> None:
