@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from nsysan.analysis.gpu_time import DeviceTimes, GpuTime, GpuTimes, Spread
+from nsysan.analysis.gpu_time import DeviceTimes, GpuTime, GpuTimes
 from nsysan.model.partition import Part, PartTimes
 from nsysan.model.run import ReportInfo
 from nsysan.model.units import NS_PER_MS, format_count, format_fraction
 from nsysan.report import cells
 from nsysan.report.elements import Cell, Column, Table, stacked_bar
+from nsysan.report.extremes import extreme_of
 from nsysan.report.partition import job_share, part_share, part_term
 from nsysan.report.prose import spelled
 from nsysan.report.terms import TERMS
@@ -118,16 +119,22 @@ def _part_cell(part_ns: int, window_ns: int) -> Cell:
 def _partition_footers(gpu_time: GpuTime) -> tuple[tuple[Cell, ...], ...]:
     spreads = [job_share(gpu_time, part) for part in Part]
     means = (Cell(format_fraction(spread.mean_frac)) for spread in spreads)
-    worst = (Cell(format_fraction(spread.worst_frac), _whose(spread)) for spread in spreads)
+    worst = (
+        Cell(format_fraction(spread.worst_frac), _whose(part, gpu_time))
+        for part, spread in zip(Part, spreads, strict=True)
+    )
     return (
         (Cell("mean share"), *means, Cell("")),
         (Cell("worst share"), *worst, Cell("")),
     )
 
 
-def _whose(spread: Spread) -> str:
-    """The GPU that has the worst share, unless all have the same."""
-    return spread.worst_gpu if spread.spread_frac else "all equal"
+def _whose(part: Part, gpu_time: GpuTime) -> str:
+    """The GPUs that have the worst share of a part, unless all have the same."""
+    spread = job_share(gpu_time, part)
+    if not spread.spread_frac:
+        return "all equal"
+    return extreme_of(spread, gpu_time.gpus, lambda gpu: part_share(gpu.time, part)).gpus
 
 
 def _busy_row(gpu: GpuTimes, *, ranges: bool) -> tuple[Cell, ...]:

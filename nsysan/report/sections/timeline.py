@@ -23,6 +23,7 @@ from nsysan.report.causes import cause_fill, cause_term, explained_gpus, present
 from nsysan.report.elements import Cell, Column, Table, Term
 from nsysan.report.extremes import alike
 from nsysan.report.fills import PAINTS
+from nsysan.report.lane_clocks import LaneClock, clock_sentences, lane_clocks
 from nsysan.report.look_next import Lead, leads
 from nsysan.report.partition import COMPUTE_PARTS, part_term
 from nsysan.report.prose import paired, spelled
@@ -51,7 +52,8 @@ class Key:
 class TimelineView(View):
     """The picture's ``data`` as JSON, what it shows in words, and its table. ``left_out`` says what is not drawn.
 
-    ``causes`` are what idle time is divided into, where that is known, ``leads`` the places that buttons lead to.
+    It also says which clocks the lanes are on. ``causes`` are what idle time is divided into, where that is known,
+    ``leads`` the places that buttons lead to.
     """
 
     data: str
@@ -68,6 +70,7 @@ def _build(run: Run) -> TimelineView | Unanswered:
     if isinstance(result, Skipped):
         return unanswered(result, "what the GPUs did when")
     timeline = result.timeline
+    clocks = {gpu: clock for gpu, clock in lane_clocks(run).items() if gpu in {lane.id for lane in timeline.lanes}}
     heading = _heading(run, timeline)
     return TimelineView(
         data=_data(run, timeline),
@@ -75,7 +78,7 @@ def _build(run: Run) -> TimelineView | Unanswered:
         keys=tuple(Key(part.value, part.value, part_term(part), spelled(part)) for part in Part),
         causes=_cause_keys(run),
         leads=tuple(lead for lead in leads(run) if lead.place.gpu in {lane.id for lane in timeline.lanes}),
-        left_out=tuple(_left_out(timeline)),
+        left_out=(*clock_sentences(clocks), *_left_out(timeline)),
         table=_table(timeline),
         heading=heading,
         context="Work stands on a line and idle hangs below it, by what the GPU waited for. Where a pixel holds many "
@@ -91,11 +94,12 @@ def _data(run: Run, timeline: TimelineLanes) -> str:
     is_whole = len(timeline.lanes) == timeline.gpu_count
     all_gpus = None if is_whole else timeline.all_gpus
     drawn = msgspec.to_builtins(replace(timeline, all_gpus=all_gpus, stretches=(), kernel_places=(), part_places=()))
-    steps = steps_by_gpu(run)
+    steps, clocks = steps_by_gpu(run), lane_clocks(run)
     markers: dict[str | None, int] = {None: 0}
     ranks = _ranks_of_gpus(run)
     for lane in drawn["lanes"]:
         lane["rank"] = ranks.get(lane["id"])
+        lane["has_own_clock"] = clocks.get(lane["id"]) is LaneClock.OWN
         lane["steps"] = _packed_steps(steps[lane["id"]].list, markers) if lane["id"] in steps else None
     fills = _fills(timeline)
     paints = {fill: PAINTS[fill] for fill in fills if fill is not None}

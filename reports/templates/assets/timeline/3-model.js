@@ -19,10 +19,10 @@ class TimelineModel {
     const first = data.gpu_count > 1 ? 1 : 0;
     this.choices = data.lanes.map((gpu, place) => ({
       id: gpu.id,
-      label: gpu.id,
+      label: gpu.has_own_clock ? `${gpu.id} on a clock of its own` : gpu.id,
       shift: gpu.shift_ns,
       exact: gpu.exact.map(([start, end]) => [start + gpu.shift_ns, end + gpu.shift_ns]),
-      row: laneRow(TimelineModel.nameOf(gpu), unpacked[place], place + first),
+      row: laneRow(gpu.has_own_clock ? `${gpu.id}, own clock` : gpu.id, unpacked[place], place + first),
       steps: gpu.steps ? [TimelineModel.stepRow(gpu, data.markers)] : [],
       threads: gpu.threads.flatMap((thread) => TimelineModel.threadRows(thread, gpu)),
       streams: gpu.streams.map((stream) => TimelineModel.streamRow(stream, gpu, fills)),
