@@ -46,7 +46,7 @@ def clock_sentences(clocks: Mapping[str, LaneClock]) -> Iterator[str]:
     if own:
         named = listed(own) if len(own) <= _NAMED_COUNT else counted(len(own), "lane")
         yield (
-            f"{named}: on a clock of {'its' if len(own) == 1 else 'their'} own, from the begin of the session. Nothing "
+            f"* {named}: on a clock of {'its' if len(own) == 1 else 'their'} own, from the begin of the session. Nothing "
             "recorded relates it to the others, so that what stands below each other need not have been at one time."
         )
 

@@ -75,7 +75,7 @@ def test_every_table_of_several_rows_whose_order_says_nothing_sorts_by_every_col
 ) -> None:
     page = open_page(full_run()).page
     for table in page.locator("main table").all():
-        rows, heads = table.locator("tbody tr").count(), table.locator("thead th:not(.bar-cell)").count()
+        rows, heads = table.locator("tbody tr").count(), table.locator("thead th:not(.bar-cell, [hidden])").count()
         is_ordered = table.get_attribute("data-ordered") is not None
         assert table.locator(".sort").count() == (heads if rows > 1 and not is_ordered else 0)
 

@@ -42,7 +42,7 @@ def test_what_the_lanes_share_and_what_not_is_said() -> None:
         "The axis is the clock of the first report; lanes of others are placed on it by the ends of common collectives."
     )
     apart = (
-        "gpu1: on a clock of its own, from the begin of the session. Nothing recorded relates it to the others, so "
+        "* gpu1: on a clock of its own, from the begin of the session. Nothing recorded relates it to the others, so "
         "that what stands below each other need not have been at one time."
     )
 

@@ -47,6 +47,13 @@ def test_stretches_that_compute_equally_little_are_counted() -> None:
     assert view_of(uneven).heading == "Computing takes 0.0 to 50.0 % of each 100 ns, least in 2 of 3"
 
 
+def test_stretches_in_which_nothing_was_recorded_are_not_spoken_for() -> None:
+    empty, full = Stretch(0, 100, PartTimes(0, 0, 0, 0, 0, 0, 0)), Stretch(100, 200, PartTimes(99, 0, 0, 0, 0, 0, 1))
+    apart = replace(TIMELINE, timeline=replace(TIMELINE.timeline, stretches=(empty, full)))
+
+    assert view_of(apart).heading == "Computing takes 99.0 % of each 100 ns that a window reaches into"
+
+
 def test_where_stretches_are_alike_none_is_named() -> None:
     stretches = (Stretch(0, 100, PartTimes(96, 0, 0, 0, 0, 0, 4)), Stretch(100, 200, PartTimes(99, 0, 0, 0, 0, 0, 1)))
     even = replace(TIMELINE, timeline=replace(TIMELINE.timeline, stretches=stretches))

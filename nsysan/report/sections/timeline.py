@@ -154,7 +154,9 @@ def _heading(run: Run, timeline: TimelineLanes) -> str:
     most = max(share for share, _ in shares)
     low, high = format_fraction(least), format_fraction(most)
     length = format_duration(where.end_ns - where.start_ns)
-    takes = f"{_subject(run, timeline)} takes {high if low == high else paired(low, 'to', high)} of each {length}"
+    reached = "" if len(shares) == len(timeline.stretches) else " that a window reaches into"
+    span = high if low == high else paired(low, "to", high)
+    takes = f"{_subject(run, timeline)} takes {span} of each {length}{reached}"
     if most - least <= EVEN_FRAC:
         return takes
     count = len(alike(least, [share for share, _ in shares], format_fraction))

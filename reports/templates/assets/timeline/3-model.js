@@ -22,7 +22,7 @@ class TimelineModel {
       label: gpu.has_own_clock ? `${gpu.id} on a clock of its own` : gpu.id,
       shift: gpu.shift_ns,
       exact: gpu.exact.map(([start, end]) => [start + gpu.shift_ns, end + gpu.shift_ns]),
-      row: laneRow(gpu.has_own_clock ? `${gpu.id}, own clock` : gpu.id, unpacked[place], place + first),
+      row: laneRow(TimelineModel.nameOf(gpu), unpacked[place], place + first),
       steps: gpu.steps ? [TimelineModel.stepRow(gpu, data.markers)] : [],
       threads: gpu.threads.flatMap((thread) => TimelineModel.threadRows(thread, gpu)),
       streams: gpu.streams.map((stream) => TimelineModel.streamRow(stream, gpu, fills)),
@@ -32,7 +32,8 @@ class TimelineModel {
 
   // Ranks lie side by side on one clock, so each says which it is.
   static nameOf(gpu) {
-    return gpu.rank == null ? gpu.id : `${gpu.id}, rank ${gpu.rank}`;
+    const name = gpu.rank == null ? gpu.id : `${gpu.id}, rank ${gpu.rank}`;
+    return gpu.has_own_clock ? `${name} *` : name;
   }
 
   // The lane of all GPUs: the sum of theirs where each has one, else as the page holds it.
