@@ -45,8 +45,9 @@ def clock_sentences(clocks: Mapping[str, LaneClock]) -> Iterator[str]:
     own = [gpu for gpu, clock in clocks.items() if clock is LaneClock.OWN]
     if own:
         named = listed(own) if len(own) <= _NAMED_COUNT else counted(len(own), "lane")
+        whose = "its" if len(own) == 1 else "their"
         yield (
-            f"* {named}: on a clock of {'its' if len(own) == 1 else 'their'} own, from the begin of the session. Nothing "
+            f"* {named}: on a clock of {whose} own, from the begin of the session. Nothing "
             "recorded relates it to the others, so that what stands below each other need not have been at one time."
         )
 

@@ -27,7 +27,7 @@ def log_table(logs: Sequence[NcclLogSummary]) -> Table | None:
         columns=(
             Column("Log"),
             Column("what"),
-            Column("which"),
+            Column("which", notes="of"),
             Column("count", numeric=True),
             Column("first line", numeric=True),
         ),
@@ -46,7 +46,7 @@ def timing_table(logs: Sequence[NcclLogSummary]) -> Table | None:
         caption="Collectives that the program timed itself",
         columns=(
             Column("Log"),
-            Column("collective"),
+            Column("collective", notes="how"),
             Column("lines", numeric=True),
             Column("size", TERMS["collective_size"], numeric=True, unit="B"),
             Column("elapsed", numeric=True, unit="ns"),
@@ -66,7 +66,7 @@ def test_table(tests: Sequence[NcclTestSummary]) -> Table | None:
         id="nccl-test-rows",
         caption="What nccl-tests reached",
         columns=(
-            Column("Test"),
+            Column("Test", notes="file"),
             Column("size", TERMS["collective_size"], numeric=True, unit="B"),
             Column("placed"),
             Column("time", numeric=True, unit="ns"),
