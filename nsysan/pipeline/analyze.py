@@ -89,6 +89,7 @@ def analyze(
     ranks = replace(options.ranks, left_out_count=len(broken_notes))
     job = build_job(traces, options.window, options.gpu, options.marker, ranks, evidence=evidence)
     results = _compute(job, wanted, progress)
+    findings = find_all(results)
     return Run(
         schema_version=SCHEMA_VERSION,
         nsysan_version=__version__,
@@ -108,8 +109,8 @@ def analyze(
             *_left_out_notes(job),
         ),
         results=results,
-        diagnosis=diagnose(results, window_is_chosen=options.window != WindowChoice()),
-        findings=find_all(results),
+        diagnosis=diagnose(results, findings),
+        findings=findings,
     )
 
 

@@ -1,0 +1,29 @@
+"""The thresholds of the rules and of the verdict, all in one place, each with where it comes from.
+
+``docs/diagnosis.md`` repeats them as a table. Those called proposals are nobody's figure but ours.
+"""
+
+MATERIAL_FRAC = 0.02
+"""Of a step: what wins less is said as information, and makes no headline. From nsysan's design."""
+CRITICAL_FRAC = 0.10
+"""Of a step: what wins more is critical. Proposal: the size of the regressions that teams stop a job for."""
+BUSY_FRAC = 0.90
+"""Of a step: a GPU that computes for so much of it is computing, not waiting (TraceML issue 212)."""
+NON_GEMM_FRAC = 0.30
+"""Of compute kernels' time: more in kernels that neither multiply nor attend is worth fusing. Proposal."""
+SHORT_KERNEL_NS = 10_000
+"""A kernel this short is over before the next launch call returns (nsys-ai's book of root causes)."""
+SHORT_GAP_NS = 1_000_000
+"""Gaps shorter than this are launches that come late; longer ones are a host busy with something else. Proposal."""
+MOSTLY_FRAC = 0.5
+"""More than half, where a sentence says "mostly"."""
+PAGEABLE_BYTES = 1 << 20
+"""Of one copy: pageable memory is worth a word from so much a step on. Proposal."""
+SLOWED_FACTOR = 1.15
+"""Beside communication: kernels that take so many times longer contend with it (nccl issue 1433); proposal."""
+SAME_STREAM_FRAC = 0.5
+"""Of the time of communication kernels: on the stream that computes; one stray kernel says nothing (nsys-ai 134)."""
+ROTATING_FRAC = 0.05
+"""Of a step: ranks that take turns being late are said from so much exposed waiting on. Proposal."""
+CONTEXT_FRAC = 0.02
+"""Of the window: a process that was not recorded held the GPU for so much of it. As MATERIAL_FRAC."""
