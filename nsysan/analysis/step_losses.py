@@ -164,7 +164,7 @@ class _JobLosses:
             worst_device=device.id,
             worst_rank=self._rank_of(device.id),
             worst_lost_ns=round(float(by_device[worst])),
-            is_of_one_device=bool(len(others)) and by_device[worst] > ONE_DEVICE_FACTOR * float(np.median(others)),
+            is_of_one_device=bool(len(others) and by_device[worst] > ONE_DEVICE_FACTOR * np.median(others)),
         )
 
     def _of_class(self, wanted: BottleneckClass) -> ClassLoss:

@@ -87,25 +87,18 @@ class _Walk:
         first = self._first(one)
         if first is None or first.cause is None:
             return None
-        loss = self._losses[one]
         unknown = first.cause == EXPOSED_COLLECTIVE and first.bound is Bound.AT_MOST
         cost = paired(format_duration(first.recoverable_ns or 0), "of", format_duration(self._report.stretch_ns))
         share = format_fraction((first.recoverable_ns or 0) / self._report.stretch_ns)
         what = first.title.partition(": ")[0]
         weight = "may hold the job back most" if unknown else "holds the job back most"
-        others_ns = loss.recoverable_ns + loss.unresolved_ns - (first.recoverable_ns or 0)
-        rest = (
-            f"; {one.value} costs {format_fraction(self._weight(one) / self._report.stretch_ns)} in all"
-            if others_ns >= MATERIAL_FRAC * self._report.stretch_ns
-            else ""
-        )
         return Headline(
             bottleneck_class=one,
             cause=first.cause,
             rank=first.rank,
             finding=first.id,
             sentence=f"{one.value.capitalize()} {weight}: {what[:1].lower()}{what[1:]}, {cost} "
-            f"{_SPANS[self._report.basis]} ({share}){rest}",
+            f"{_SPANS[self._report.basis]} ({share})",
         )
 
     def _order(self, classes: Mapping[BottleneckClass, ClassVerdict], largest: BottleneckClass) -> str | None:
@@ -115,10 +108,10 @@ class _Walk:
         if first is largest:
             return None
         share = format_fraction(classes[first].frac or 0.0)
-        return f"In the order of the walk {first.value} comes first ({share}), by size {largest.value} does."
+        return f"The walk meets {first.value} first ({share})."
 
     def _begin(self) -> str:
-        """Slow, or waiting?"""
+        """Whether the GPUs are slow, or waiting."""
         report = self._report
         busy, graphs = report.computing_ns / report.stretch_ns, report.graph_ns / report.stretch_ns
         also = (

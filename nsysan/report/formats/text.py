@@ -39,6 +39,7 @@ from nsysan.report.sections.stages import slowest, stage_sentence
 from nsysan.report.steady_waits import state_wait
 from nsysan.report.verdict import facts_of, state_verdict, subject_of
 from nsysan.report.viewer import viewer_of
+from nsysan.report.walk import walk_line
 
 _GPU_COUNT = 8
 _KERNEL_COUNT = 5
@@ -87,7 +88,7 @@ def _head(run: Run) -> list[str]:
     details = " ".join(plain(detail) for detail in verdict.details)
     wait = state_wait(run)
     subject = ", ".join((subject_of(run), *facts_of(run)))
-    paragraphs = (subject, ended(verdict.sentence), verdict.why, details, wait and plain(wait))
+    paragraphs = (subject, ended(verdict.sentence), verdict.why, details, walk_line(run), wait and plain(wait))
     return [line for paragraph in paragraphs if paragraph for line in _wrapped(paragraph)]
 
 
