@@ -10,7 +10,7 @@ from nsysan.analysis.step_losses import Loss, LossReport, StepLosses
 from nsysan.analysis.steps import Steps
 from nsysan.analysis.timeline import Timeline
 from nsysan.findings.advice import advise
-from nsysan.findings.thresholds import CRITICAL_FRAC, MATERIAL_FRAC
+from nsysan.findings.thresholds import CRITICAL_FRAC, MATERIAL_FRAC, NAMED_FRAC
 from nsysan.model.confidence import Confidence
 from nsysan.model.findings import Evidence, EvidencePlace, Finding, PlaceKind
 from nsysan.model.idle import Cause
@@ -20,8 +20,6 @@ from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import format_duration, format_fraction
 from nsysan.model.verdicts import BottleneckClass, Severity
 
-SMALLEST_FRAC = 0.005
-"""Of a step: a loss below says nothing, not even as information."""
 _COMPARE = "nsysan compare BEFORE.json AFTER.json, with a run.json of each made by nsysan analyze --json"
 _BOUNDS = {Bound.AT_MOST: "at most ", Bound.AT_LEAST: "at least ", Bound.EITHER: ""}
 
@@ -37,7 +35,7 @@ def losses_to(results: ResultSet, cause: str, bottleneck_class: BottleneckClass 
     report = losses_of(results)
     for loss in () if report is None else report.causes:
         right = loss.cause == cause and bottleneck_class in {None, loss.bottleneck_class}
-        if right and share_of(loss, report) >= SMALLEST_FRAC:
+        if right and share_of(loss, report) >= NAMED_FRAC:
             yield loss
 
 

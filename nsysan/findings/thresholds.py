@@ -5,6 +5,8 @@
 
 MATERIAL_FRAC = 0.02
 """Of a step: what wins less is said as information, and makes no headline. From nsysan's design."""
+NAMED_FRAC = 0.01
+"""Of a step: a smaller loss is no finding; the walk still has its share. Proposal: a healthy run idles for as much."""
 CRITICAL_FRAC = 0.10
 """Of a step: what wins more is critical. Proposal: the size of the regressions that teams stop a job for."""
 BUSY_FRAC = 0.90
@@ -17,8 +19,6 @@ SHORT_GAP_NS = 1_000_000
 """Gaps shorter than this are launches that come late; longer ones are a host busy with something else. Proposal."""
 MOSTLY_FRAC = 0.5
 """More than half, where a sentence says "mostly"."""
-PAGEABLE_BYTES = 1 << 20
-"""Of one copy: pageable memory is worth a word from so much a step on. Proposal."""
 SLOWED_FACTOR = 1.15
 """Beside communication: kernels that take so many times longer contend with it (nccl issue 1433); proposal."""
 SAME_STREAM_FRAC = 0.5

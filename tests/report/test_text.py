@@ -23,7 +23,8 @@ from tests.report.runs import (
 
 FULL = """\
 rank0.sqlite, 2 GPUs, NVIDIA H100 80GB HBM3, window 1.000 s, Nsight Systems 2025.6.1
-The 2 GPUs computed for 65.0 % of the window; they waited for the data loader for 13.0 %.
+The 2 GPUs computed for 65.0 % of the window; they waited for the data loader for 13.0 %, and
+exposed communication, transfer or waiting, took 12.5 %.
 This run holds no steps, so the window may include start-up.
 gpu1 computed least, for 60.0 %. gpu1 had most idle time, 25.0 %.
 In the mean steady step the GPU waits most for the data loader: 26.000 ms, 37.1 % of it.
