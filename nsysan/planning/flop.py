@@ -1,8 +1,8 @@
 """Floating-point operations of training, per token, by the formulas of PaLM's and Megatron-LM's papers.
 
-Forward, per layer and token: projections 2 h (a d) + 4 h (k d) + 2 (a d) h; feed-forward 4 h f, or 6 h f where gated; scores
-4 s a d over the whole sequence, half of it where causal; the head 2 h V. The backward takes twice as much. An embedding is
-looked up and costs nothing; padding counts as tokens.
+Forward, per layer and token: projections 2 h (a d) + 4 h (k d) + 2 (a d) h; feed-forward 4 h f, or 6 h f where gated;
+scores 4 s a d over the whole sequence, half of it where causal; the head 2 h V. The backward takes twice as much. An
+embedding is looked up and costs nothing; padding counts as tokens.
 """
 
 from __future__ import annotations

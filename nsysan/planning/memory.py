@@ -1,4 +1,4 @@
-"""Memory of training by formula: weights and optimizer states, and activations (Rajbhandari et al., Korthikanti et al.)."""
+"""Memory of training by formula: weights and optimizer states (ZeRO), and activations (Korthikanti et al.)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def activation_bytes_per_layer(
 ) -> float:
     """Activations of one layer and micro-batch of 16-bit numbers on one GPU.
 
-    s b h (10 + 24 / t + 5 a s / (h t)); with sequence parallelism all of 34 over t; 2 s b h where all is computed again.
+    s b h (10 + 24 / t + 5 a s / (h t)); with sequence parallelism 34 / t in place of 10 + 24 / t; 2 s b h under full
+    recomputation.
     ``keeps_scores``: not with FlashAttention. Raises ValueError where sequence or micro-batch is not known.
     """
     if shape.sequence is None or shape.micro_batch is None:

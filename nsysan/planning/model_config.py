@@ -93,7 +93,7 @@ def _value(known: Mapping[str, Any], key: str) -> int | str | None:
     """The key's value under any of its names; null where it is absent or says none."""
     for name in (key, *_SPELLINGS[key]):
         value = known.get(name)
-        if value is None or value in {"None", "null", "", False}:
+        if value is None or value is False or value in ("None", "null", ""):
             continue
         if key in _TEXTS:
             return visible_text(str(value)).removeprefix("torch.")
@@ -112,7 +112,7 @@ def _number(name: str, value: Any) -> int:
 
 
 def _completed(values: dict[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    """What the keys leave to be understood: as many key heads as heads, a head's share of the hidden size, and so on."""
+    """What the keys leave to be understood: as many key heads as heads, a head's share of the hidden size and so on."""
     heads, hidden = values["heads"], values["hidden"]
     if not heads or not hidden or not values["layers"]:
         raise InputError("A model has at least one layer, one head and a hidden size.", _HINT)

@@ -31,8 +31,8 @@ class ModelShape:
     """A decoder. ``ffn`` is the width of a dense feed-forward part, ``is_gated`` says whether it has three matrices.
 
     Of a mixture each of the layers after the first ``dense_layers`` has ``experts``, of which a token uses ``top_k``
-    and ``shared``, ``expert_ffn`` wide. ``parameters``, where given, replaces the count of all matrices. ``extra_head_count``
-    are heads that predict further tokens, each with a layer of its own. What is null is not known.
+    and ``shared``, ``expert_ffn`` wide. ``parameters``, where given, replaces the count of all matrices.
+    ``extra_head_count`` are heads that predict further tokens, each with a layer of its own. What is null is not known.
     """
 
     layers: int

@@ -8,13 +8,13 @@ import pytest
 
 from nsysan.analysis.baseline import Baseline
 from nsysan.analysis.gpu_time import GpuTime
-from nsysan.analysis.registry import result_types
 from nsysan.attribution.window import WindowChoice
 from nsysan.findings.registry import Rule, rules
 from nsysan.model.findings import ClassVerdict, Diagnosis, Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
+from nsysan.pipeline.result_types import result_types
 from nsysan.synth.export import Export
 from tests.runs import analyze_exports, result_of
 
