@@ -31,11 +31,14 @@ from nsysan.model.losses import (
 from nsysan.model.partition import COMPUTING_PARTS, Part
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import Int64Array
+from nsysan.model.units import NS_PER_MS
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.timeline.coverage import coverage
 
 ONE_DEVICE_FACTOR = 2
 """A loss is one device's where it loses so many times what the median of the others does."""
+SHORT_GAP_NS = NS_PER_MS
+"""Gaps shorter than this are launches that come late; longer ones are a host busy with something else."""
 _COMPUTING = [place for place, part in enumerate(Part) if part in COMPUTING_PARTS]
 _MORE_WORK = "more_work"
 
@@ -73,7 +76,8 @@ class LossReport:
     ``stretch_ns`` is the mean step of the device for which it is longest: what recoverable time is a share of.
     ``waiting_ns`` of it passes in exposed waits for other ranks, mean over devices; they are charged to what made the
     others late. ``computing_ns`` is the time in which compute kernels run, ``graph_ns`` that in which only CUDA graphs
-    do whose kernels are unknown, both mean over devices.
+    do whose kernels are unknown, both mean over devices. ``short_gap_frac`` is the share of idle time in gaps under
+    1 ms, launches that come late one after the other; null where nothing idles.
     """
 
     basis: Basis
@@ -83,6 +87,7 @@ class LossReport:
     computing_ns: int
     graph_ns: int
     waiting_ns: int
+    short_gap_frac: float | None
     causes: tuple[Loss, ...]
     classes: tuple[ClassLoss, ...]
 
@@ -123,6 +128,7 @@ class _JobLosses:
         self._computing_ns = np.array(list(self._running(_COMPUTING)))
         self._graph_ns = np.array(list(self._running([list(Part).index(Part.OPAQUE_GRAPH)])))
         self._own_ns = stretches.durations_ns - self._waits_ns
+        self._short_gap_frac = _short_gap_frac(found)
         by_device = [losses.losses() for losses in found]
         keys = dict.fromkeys(key for losses in by_device for key in losses)
         nothing = np.zeros(stretches.durations_ns.shape[1], np.int64)
@@ -145,6 +151,7 @@ class _JobLosses:
             computing_ns=round(float(self._computing_ns.mean())),
             graph_ns=round(float(self._graph_ns.mean())),
             waiting_ns=round(float(self._waits_ns.mean())),
+            short_gap_frac=self._short_gap_frac,
             causes=tuple(causes),
             classes=tuple(self._of_class(one) for one in BottleneckClass),
         )
@@ -247,6 +254,12 @@ class _JobLosses:
         lost = [found.get(device.id, 0) for device in self._stretches.devices]
         lost_ns = np.repeat(np.array(lost, np.int64)[:, None], self._own_ns.shape[1], axis=1)
         yield (RECOMPUTATION, BottleneckClass.MEMORY, Bound.AT_MOST), np.minimum(lost_ns, self._computing_ns)
+
+
+def _short_gap_frac(found: Sequence[DeviceLosses]) -> float | None:
+    idle_ns = sum(int(losses.idle_ns().sum()) for losses in found)
+    short_ns = sum(int(losses.idle_ns(SHORT_GAP_NS).sum()) for losses in found)
+    return short_ns / idle_ns if idle_ns else None
 
 
 def _is_unresolved(key: LossKey) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from nsysan.analysis.gpu_time import GpuTime
+from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.analysis.step_losses import ClassLoss, LossReport, StepLosses
-from nsysan.findings.thresholds import BUSY_FRAC, MATERIAL_FRAC
+from nsysan.findings.thresholds import BUSY_FRAC, MATERIAL_FRAC, NAMED_FRAC
 from nsysan.model.findings import ClassVerdict, Diagnosis, Finding, Headline
+from nsysan.model.kernels import KernelClass
 from nsysan.model.losses import EXPOSED_COLLECTIVE, Basis, Bound
 from nsysan.model.prose import paired
 from nsysan.model.results import ResultSet, Skipped
@@ -68,10 +70,20 @@ class _Walk:
             state = ClassState.UNKNOWN
         if one is BottleneckClass.COMPUTE and state is ClassState.OK:
             # only ranks were compared: all of them may be slow
-            return ClassVerdict(ClassState.UNKNOWN, None, None, 0, f"{_UNMEASURED}.")
+            return ClassVerdict(ClassState.UNKNOWN, None, None, 0, self._unmeasured())
         if one in _OF_IDLE_CAUSES and state is ClassState.OK and not self._tells_causes:
             return ClassVerdict(ClassState.UNKNOWN, None, None, 0, "CUDA calls were not recorded: idle has no cause.")
         return ClassVerdict(state, loss.recoverable_ns, frac, loss.unresolved_ns, sentence)
+
+    def _unmeasured(self) -> str:
+        """What the speed of computing needs to be known."""
+        kernels = self._results.get(KernelSummary)
+        rows = () if isinstance(kernels, Skipped) else kernels.kernel_classes
+        gemm_frac = next((row.work_frac for row in rows if row.kernel_class is KernelClass.GEMM), None)
+        if not gemm_frac:
+            return f"{_UNMEASURED}."
+        share = format_fraction(gemm_frac)
+        return f"GEMMs take {share} of kernel time; how fast they are needs their shapes and a measured ceiling."
 
     @property
     def _tells_causes(self) -> bool:
@@ -91,13 +103,19 @@ class _Walk:
         cost = paired(format_duration(first.recoverable_ns or 0), "of", format_duration(self._report.stretch_ns))
         share = format_fraction((first.recoverable_ns or 0) / self._report.stretch_ns)
         what = first.title.partition(": ")[0]
+        in_all = self._weight(one) / self._report.stretch_ns
+        more = (
+            f", {format_fraction(in_all)} in all"
+            if in_all - (first.recoverable_ns or 0) / self._report.stretch_ns >= NAMED_FRAC
+            else ""
+        )
         weight = "may hold the job back most" if unknown else "holds the job back most"
         return Headline(
             bottleneck_class=one,
             cause=first.cause,
             rank=first.rank,
             finding=first.id,
-            sentence=f"{one.value.capitalize()} {weight}: {what[:1].lower()}{what[1:]}, {cost} "
+            sentence=f"{one.value.capitalize()} {weight}{more}: {what[:1].lower()}{what[1:]}, {cost} "
             f"{_SPANS[self._report.basis]} ({share})",
         )
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from nsysan.analysis.gpu_time import GpuTime
-from nsysan.analysis.idle_gaps import IdleGaps
+from nsysan.analysis.idle_gaps import Gap, IdleGaps
 from nsysan.analysis.step_losses import Loss, LossReport, StepLosses
 from nsysan.analysis.steps import Steps
 from nsysan.analysis.timeline import Timeline
@@ -123,7 +123,7 @@ def _lost(loss: Loss, report: LossReport) -> str:
 def gap_evidence(results: ResultSet, *causes: Cause) -> Iterator[Evidence]:
     """The gap with most of these causes, and its story where it has one."""
     found = results.get(IdleGaps)
-    gaps = () if isinstance(found, Skipped) else found.gaps
+    gaps = () if isinstance(found, Skipped) else _steady_gaps(found.gaps, results)
     times = [(sum((gap.causes or {}).get(f"{cause.value}_ns", 0) for cause in causes), gap) for gap in gaps]
     time_ns, gap = max(times, key=lambda entry: entry[0], default=(0, None))
     if gap is None or not time_ns:
@@ -132,6 +132,15 @@ def gap_evidence(results: ResultSet, *causes: Cause) -> Iterator[Evidence]:
     told = f": {gap.story.sentence.rstrip('.')}" if gap.story is not None else ""
     kernels = (gap.after,) if gap.after is not None and not gap.after.startswith("[") else ()
     yield Evidence(f"{format_duration(time_ns)} of it in one gap on {gap.gpu}{told}.", IdleGaps.id, place, kernels)
+
+
+def _steady_gaps(gaps: Sequence[Gap], results: ResultSet) -> Sequence[Gap]:
+    """The gaps after start-up; all of them where none is, or the window is judged as a whole."""
+    report, gpu_time = losses_of(results), results.get(GpuTime)
+    if report is None or report.basis is Basis.WINDOW or isinstance(gpu_time, Skipped):
+        return gaps
+    ends = {device.gpu: device.start_up.end_ns for device in gpu_time.devices if device.start_up is not None}
+    return [gap for gap in gaps if gap.start_ns >= ends.get(gap.gpu, gap.start_ns)] or gaps
 
 
 def part_evidence(results: ResultSet, part: Part) -> Iterator[Evidence]:

@@ -15,8 +15,6 @@ NON_GEMM_FRAC = 0.30
 """Of compute kernels' time: more in kernels that neither multiply nor attend is worth fusing. Proposal."""
 SHORT_KERNEL_NS = 10_000
 """A kernel this short is over before the next launch call returns (nsys-ai's book of root causes)."""
-SHORT_GAP_NS = 1_000_000
-"""Gaps shorter than this are launches that come late; longer ones are a host busy with something else. Proposal."""
 MOSTLY_FRAC = 0.5
 """More than half, where a sentence says "mostly"."""
 SLOWED_FACTOR = 1.15

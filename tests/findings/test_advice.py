@@ -8,13 +8,14 @@ import msgspec
 import pytest
 
 from nsysan.analysis.collectives import CollectiveRow, Collectives
-from nsysan.analysis.idle_gaps import GapSizes, IdleGaps
+from nsysan.analysis.step_losses import LossReport, StepLosses
 from nsysan.findings import registry
 from nsysan.findings.advice import ALL_ADVICE, advise, refuse_unfounded
 from nsysan.findings.registry import Rule, find_all
 from nsysan.model import losses
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.idle import Cause
+from nsysan.model.losses import Basis
 from nsysan.model.results import ResultSet
 from nsysan.model.verdicts import BottleneckClass, Severity
 
@@ -87,15 +88,15 @@ def test_copies_of_batches_and_others_have_advice_of_their_own() -> None:
     assert set(batch).isdisjoint(other)
 
 
-def gaps(short_ns: int, long_ns: int) -> ResultSet:
-    sizes = (GapSizes("gpu0", 0, 10_000, 100, short_ns), GapSizes("gpu0", 10**8, None, 1, long_ns))
-    return ResultSet({"idle_gaps": IdleGaps((), sizes)})
+def gaps(short_frac: float) -> ResultSet:
+    report = LossReport(Basis.STEPS, 1, 1, 100, 50, 0, 0, short_frac, (), ())
+    return ResultSet({"step_losses": StepLosses(report)})
 
 
-@pytest.mark.parametrize(("short_ns", "long_ns", "advised"), [(60, 40, True), (50, 50, False), (1, 99, False)])
-def test_cuda_graphs_are_advised_only_where_launches_starve_the_gpu(short_ns: int, long_ns: int, advised: bool) -> None:  # noqa: FBT001
+@pytest.mark.parametrize(("short_frac", "advised"), [(0.6, True), (0.5, False), (0.01, False)])
+def test_cuda_graphs_are_advised_only_where_launches_starve_the_gpu(short_frac: float, advised: bool) -> None:  # noqa: FBT001
     # C91: long gaps are a host busy with something else, which graphs do not cure
-    told = " ".join(advise(Cause.LAUNCH_STARVED.value, BottleneckClass.SCHEDULING, gaps(short_ns, long_ns)))
+    told = " ".join(advise(Cause.LAUNCH_STARVED.value, BottleneckClass.SCHEDULING, gaps(short_frac)))
 
     assert ("CUDA graphs" in told) is advised
     assert ("longest gaps" in told) is not advised

@@ -45,6 +45,14 @@ class DeviceLosses:
         """How long it waited for others where nothing hid that."""
         return self._within(self._exposed.wait)
 
+    def idle_ns(self, shorter_than_ns: int | None = None) -> Int64Array:
+        """How long each stretch idles; where a bound is given in gaps that are shorter."""
+        gaps = self._device.occupancy.idle()
+        if shorter_than_ns is None:
+            return self._within(gaps)
+        short = gaps.durations_ns < shorter_than_ns
+        return self._within(Intervals(gaps.start_ns[short], gaps.end_ns[short]))
+
     def losses(self) -> Losses:
         """What each stretch lost, by what to."""
         found: Losses = {}

@@ -7,9 +7,9 @@ from functools import cached_property
 
 from nsysan.analysis.collectives import CollectiveRow, Collectives
 from nsysan.analysis.gpu_time import GpuTime
-from nsysan.analysis.idle_gaps import IdleGaps
 from nsysan.analysis.kernel_summary import KernelSummary
-from nsysan.findings.thresholds import MOSTLY_FRAC, SHORT_GAP_NS
+from nsysan.analysis.step_losses import StepLosses
+from nsysan.findings.thresholds import MOSTLY_FRAC
 from nsysan.model.kernels import Collective, KernelClass
 from nsysan.model.results import ResultSet, Skipped
 
@@ -67,16 +67,17 @@ class Situation:
     @cached_property
     def idles_in_short_gaps(self) -> bool:
         """Whether most of the idle time is in short gaps: launches that come late one after the other."""
-        found = self._results.get(IdleGaps)
-        if isinstance(found, Skipped):
-            return False
-        short_ns = sum(row.total_ns for row in found.gap_sizes if row.to_ns is not None and row.to_ns <= SHORT_GAP_NS)
-        return short_ns > MOSTLY_FRAC * sum(row.total_ns for row in found.gap_sizes)
+        return self._short_gap_frac is not None and self._short_gap_frac > MOSTLY_FRAC
 
     @cached_property
     def idles_in_long_gaps(self) -> bool:
         """Whether gaps are known, and most of the idle time is not in short ones."""
-        return not isinstance(self._results.get(IdleGaps), Skipped) and not self.idles_in_short_gaps
+        return self._short_gap_frac is not None and not self.idles_in_short_gaps
+
+    @property
+    def _short_gap_frac(self) -> float | None:
+        found = self._results.get(StepLosses)
+        return None if isinstance(found, Skipped) else found.step_losses.short_gap_frac
 
     @cached_property
     def runs_graphs(self) -> bool:
