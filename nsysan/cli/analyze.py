@@ -69,6 +69,7 @@ class _Outputs:
 )
 @click.option("--dtype", metavar="TYPE", help="The data type that the peak is of, such as bf16.")
 @click.option("--price", metavar="P", type=click.FloatRange(min=0, min_open=True), help="Of a GPU-hour, for costs.")
+@click.option("--smaller", metavar="RUN.json", type=path_argument, help="The job on fewer GPUs, to tell how it scales.")
 @click.option("--only", metavar="ANALYSIS,...", help="Only these analyses, such as partition,gaps,kernels.")
 @click.option(
     "--evidence",
@@ -103,6 +104,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     peak: float | None,
     dtype: str | None,
     price: float | None,
+    smaller: Path | None,
     only: str | None,
     evidence: tuple[Path, ...],
     nsys: str | None,
@@ -122,6 +124,8 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     from nsysan.pipeline.inputs import expand_inputs, report_stem
     from nsysan.pipeline.model_file import read_model
     from nsysan.pipeline.report_tasks import read_here
+    from nsysan.pipeline.saved_run import load_run
+    from nsysan.pipeline.smaller_run import step_parts
     from nsysan.pipeline.throughput import ThroughputOptions
 
     if fail_on is not None and only is not None:
@@ -137,7 +141,13 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
         keep_identity=keep_identity,
         nsys=nsys,
         keep_exports_in=Path() if keep_export else None,
-        throughput=ThroughputOptions(None if model is None else read_model(model), peak, dtype, price),
+        throughput=ThroughputOptions(
+            model=None if model is None else read_model(model),
+            peak_flop_per_s=peak,
+            dtype=dtype,
+            price=price,
+            smaller=None if smaller is None else step_parts(load_run(smaller).results),
+        ),
     )
     page = output or (None if run_json else Path(f"{report_stem(reports[0])}.nsysan.html"))
     outputs = _Outputs(page, run_json, force, quiet)

@@ -13,10 +13,12 @@ from nsysan.model.findings import Finding
 from nsysan.model.losses import Basis
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import NS_PER_S
+from nsysan.pipeline.smaller_run import scaling_row
 from nsysan.planning.cost import gpu_hours, saved_frac
 from nsysan.planning.flop import Attention, flop_per_token
 from nsysan.planning.mfu import Pace, conventions, utilisation
 from nsysan.planning.model_shape import ModelShape
+from nsysan.planning.scaling import StepParts
 from nsysan.planning.throughput import CostRow, Throughput, ThroughputReport, UtilisationRow
 
 _NO_MODEL = "needs the model: give --model"
@@ -28,17 +30,21 @@ _S_PER_HOUR = 3600
 
 @dataclass(frozen=True, slots=True)
 class ThroughputOptions:
-    """What the user says. ``peak_flop_per_s`` is of one GPU, dense, of ``dtype``; ``price`` of a GPU-hour."""
+    """What the user says. ``peak_flop_per_s`` is of one GPU, dense, of ``dtype``; ``price`` of a GPU-hour.
+
+    ``smaller`` are the parts of a step of a run on fewer GPUs.
+    """
 
     model: ModelShape | None = None
     peak_flop_per_s: float | None = None
     dtype: str | None = None
     price: float | None = None
+    smaller: StepParts | None = None
 
     @property
     def is_given(self) -> bool:
         """Whether there is anything to compute."""
-        return self.model is not None or self.price is not None
+        return self.model is not None or self.price is not None or self.smaller is not None
 
 
 def with_throughput(results: ResultSet, options: ThroughputOptions) -> ResultSet:
@@ -49,7 +55,11 @@ def with_throughput(results: ResultSet, options: ThroughputOptions) -> ResultSet
     if not options.is_given:
         return results
     report = _Measured(results, options).report()
-    return _with_baseline(results.with_result(Throughput.id, Throughput(report)), report)
+    found = _with_baseline(results.with_result(Throughput.id, Throughput(report)), report)
+    if options.smaller is None:
+        return found
+    scaled = replace(report, scaling=scaling_row(options.smaller, found))
+    return found.with_result(Throughput.id, Throughput(scaled))
 
 
 def with_costs(results: ResultSet, findings: Sequence[Finding]) -> ResultSet:

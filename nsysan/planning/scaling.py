@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nsysan.model.errors import UsageError
 
@@ -44,6 +44,9 @@ def scaling(small: StepParts, large: StepParts) -> Scaling:
     """
     if not small.own_ns or not large.own_ns:
         raise UsageError("A step that computes nothing does not scale.", "Compare runs with training steps.")
+    if small.tokens is None or large.tokens is None:
+        # of one run alone they say nothing: as much work a GPU is taken for granted
+        small, large = replace(small, tokens=None), replace(large, tokens=None)
     a, b = _per_work(small), _per_work(large)
     compute = a.own_ns / b.own_ns
     with_transfer = (a.own_ns + a.transfer_ns) / (b.own_ns + b.transfer_ns)

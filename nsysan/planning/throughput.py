@@ -30,6 +30,22 @@ class CostRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ScalingRow:
+    """Efficiency against a run on ``smaller_gpu_count`` GPUs: the product of its three factors.
+
+    ``is_of_tokens`` says whether it is of the time of a token; else as much work a GPU is taken for granted.
+    """
+
+    gpu_count: int
+    smaller_gpu_count: int
+    efficiency: float
+    compute: float
+    exposed_communication: float
+    waiting: float
+    is_of_tokens: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ThroughputReport:
     """``unknown`` says of what is null why. ``price`` is of a GPU-hour, in the currency of whoever gave it.
 
@@ -50,6 +66,7 @@ class ThroughputReport:
     tokens_per_money: float | None
     costs: tuple[CostRow, ...]
     unknown: dict[str, str]
+    scaling: ScalingRow | None = None
 
 
 @dataclass(frozen=True, slots=True)

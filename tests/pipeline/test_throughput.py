@@ -86,3 +86,43 @@ def test_without_a_model_there_is_no_section(tmp_path: Path) -> None:
     view = SECTION.build(with_model)
     assert isinstance(view, ThroughputView)
     assert "MFU is not known: needs how many GPUs the whole job has: give --world-size." in view.sentences
+
+
+def two_ranks(extra_ns: int) -> Export:
+    """The job on two GPUs, each step longer by what both compute more and by a transfer of 0.2 s that nothing hides."""
+    export = Export()
+    step_ns = 2 * S + extra_ns + S // 5
+    for pid in (100, 200):
+        for step in range(5):
+            begin, number = step * step_ns, 2 * step + 1
+            export.nvtx(begin, begin + step_ns - 1, f"step {step}", pid=pid)
+            export.call(begin, begin + 1_000, "cudaLaunchKernel", pid=pid, correlation=number)
+            export.call(begin + 1_000, begin + 2_000, "cudaLaunchKernel", pid=pid, correlation=number + 1)
+            export.kernel(begin + 2_000, begin + 2 * S + extra_ns, GEMM, pid=pid, device=pid // 100, correlation=number)
+            name = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096>)"
+            export.kernel(
+                begin + 2 * S + extra_ns,
+                begin + step_ns,
+                name,
+                pid=pid,
+                device=pid // 100,
+                stream=13,
+                correlation=number + 1,
+            )
+    return export
+
+
+def test_efficiency_against_a_smaller_run_is_a_product(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    small, large = (export.write(tmp_path / name) for export, name in ((waiting_job(), "a"), (two_ranks(S // 5), "b")))
+    assert main(["analyze", str(small), "--json", "small.json", "-q"]) == 0
+    capsys.readouterr()
+
+    assert main(["analyze", str(large), "--smaller", "small.json", "--world-size", "2"]) == 0
+    # 2 s become 2.4: 0.2 more compute and 0.2 of transfer
+    told = capsys.readouterr().out.replace("\n", " ")
+    assert "Efficiency 83.3 % of 1 GPUs" in told
+    assert "compute 0.909 x exposed communication 0.917 x waiting 1.000" in told
+    assert main(["analyze", str(small), "--smaller", "small.json"]) == 2

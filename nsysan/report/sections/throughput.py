@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import format_count, format_fraction
-from nsysan.planning.throughput import CostRow, Throughput, ThroughputReport, UtilisationRow
+from nsysan.planning.throughput import CostRow, ScalingRow, Throughput, ThroughputReport, UtilisationRow
 from nsysan.report.elements import Cell, Column, Table
 from nsysan.report.prose import capitalized, ended, fraction_or, spelled
 from nsysan.report.section import Layout, Section, View
@@ -43,7 +43,18 @@ def throughput_sentence(report: ThroughputReport) -> str:
     told += [f"MFU {fraction_or(row.mfu, '')} ({row.attention.value} attention)" for row in known]
     if report.cost_per_hour is not None:
         told.append(f"{report.cost_per_hour:,.2f} an hour")
+    if report.scaling is not None:
+        told.append(_scaling(report.scaling))
     return capitalized(", ".join(told)) or "What the model says of throughput"
+
+
+def _scaling(row: ScalingRow) -> str:
+    """``efficiency 80.0 % of 8 GPUs (compute 0.952 x exposed communication 0.913 x waiting 0.920)``."""
+    factors = (
+        f"compute {row.compute:.3f} x exposed communication {row.exposed_communication:.3f} x waiting {row.waiting:.3f}"
+    )
+    of = "a token" if row.is_of_tokens else "a step with as much work a GPU"
+    return f"efficiency {format_fraction(row.efficiency)} of {row.smaller_gpu_count} GPUs, {of} ({factors})"
 
 
 def _basis(report: ThroughputReport) -> tuple[str, ...]:
