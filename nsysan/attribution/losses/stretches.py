@@ -69,7 +69,8 @@ def _paired(job: Job, found: Sequence[tuple[Device, DeviceSteps]]) -> Int64Array
     shared = set.intersection(*map(set, names))
     if shared and all(len(set(own)) == len(own) for own in names):
         order = [name for name in names[0] if name in shared]
-        return np.array([[own.index(name) for name in order] for own in names], np.int64)
+        places = [{name: place for place, name in enumerate(own)} for own in names]
+        return np.array([[of_device[name] for name in order] for of_device in places], np.int64)
     shortest = min(len(steps) for _, steps in found)
     return np.tile(np.arange(shortest), (len(found), 1))
 

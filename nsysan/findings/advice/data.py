@@ -18,6 +18,13 @@ DATA = (
         only_if="cores are free on the host and storage is not the limit",
     ),
     Advice(
+        id="balance_input",
+        causes=_LOADING,
+        sentence="Look why this rank's input is slower than the others': give all ranks shards of equal cost, the same "
+        "cores and the same storage.",
+        holds=lambda job: job.one_rank_loads_late,
+    ),
+    Advice(
         id="prepare_ahead",
         causes=_LOADING,
         sentence="Decode and tokenise before training, pack sequences, and map the result into memory.",

@@ -10,6 +10,7 @@ from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.analysis.step_losses import StepLosses
 from nsysan.findings.thresholds import MOSTLY_FRAC
+from nsysan.model.idle import Cause
 from nsysan.model.kernels import Collective, KernelClass
 from nsysan.model.results import ResultSet, Skipped
 
@@ -78,6 +79,13 @@ class Situation:
     def _short_gap_frac(self) -> float | None:
         found = self._results.get(StepLosses)
         return None if isinstance(found, Skipped) else found.step_losses.short_gap_frac
+
+    @cached_property
+    def one_rank_loads_late(self) -> bool:
+        """Whether one rank alone waits for its input."""
+        found = self._results.get(StepLosses)
+        causes = () if isinstance(found, Skipped) else found.step_losses.causes
+        return any(loss.is_of_one_device for loss in causes if loss.cause == Cause.DATA_LOADING.value)
 
     @cached_property
     def runs_graphs(self) -> bool:
