@@ -221,7 +221,9 @@ class _JobLosses:
                 lost_ns = excess.setdefault(cause, np.zeros_like(self._own_ns))
                 lost_ns[places[straggler.device]] = self._excess_ns(places[straggler.device], cause)
         for cause, lost_ns in excess.items():
-            yield (cause, BottleneckClass.COMPUTE, Bound.EITHER), lost_ns
+            # an even load also sends less to the rank with most
+            bound = Bound.AT_LEAST if cause == MOE_SKEW else Bound.EITHER
+            yield (cause, BottleneckClass.COMPUTE, bound), lost_ns
 
     def _compute_cause(self, why: str) -> str | None:
         """More work, or slower kernels but not all by one ratio, is skew where ranks hand out tokens to each other."""

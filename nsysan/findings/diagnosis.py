@@ -99,7 +99,6 @@ class _Walk:
         first = self._first(one)
         if first is None or first.cause is None:
             return None
-        unknown = first.cause == EXPOSED_COLLECTIVE and first.bound is Bound.AT_MOST
         cost = paired(format_duration(first.recoverable_ns or 0), "of", format_duration(self._report.stretch_ns))
         share = format_fraction((first.recoverable_ns or 0) / self._report.stretch_ns)
         what = first.title.partition(": ")[0]
@@ -109,15 +108,27 @@ class _Walk:
             if in_all - (first.recoverable_ns or 0) / self._report.stretch_ns >= NAMED_FRAC
             else ""
         )
-        weight = "may hold the job back most" if unknown else "holds the job back most"
+        claim = self._rank_among_losses(one, first)
         return Headline(
             bottleneck_class=one,
             cause=first.cause,
             rank=first.rank,
             finding=first.id,
-            sentence=f"{one.value.capitalize()} {weight}{more}: {what[:1].lower()}{what[1:]}, {cost} "
+            sentence=f"{one.value.capitalize()} {claim}{more}: {what[:1].lower()}{what[1:]}, {cost} "
             f"{_SPANS[self._report.basis]} ({share})",
         )
+
+    def _rank_among_losses(self, one: BottleneckClass, first: Finding) -> str:
+        """How much can be claimed for a class: not most of all where computing may lose more, and that is not known."""
+        if first.cause == EXPOSED_COLLECTIVE and first.bound is Bound.AT_MOST:
+            return "may hold the job back most"
+        hidden_ns = self._report.computing_ns + self._report.graph_ns
+        compute_is_known = (
+            self._losses[BottleneckClass.COMPUTE].recoverable_ns >= MATERIAL_FRAC * self._report.stretch_ns
+        )
+        if not compute_is_known and self._weight(one) < hidden_ns:
+            return "is the largest measurable loss"
+        return "holds the job back most"
 
     def _order(self, classes: Mapping[BottleneckClass, ClassVerdict], largest: BottleneckClass) -> str | None:
         """What the walk meets before the largest."""

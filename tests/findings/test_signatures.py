@@ -144,3 +144,15 @@ def test_of_a_lone_rank_it_is_not_known_whether_communication_waits_or_transfers
         "Communication may hold the job back most: communication is exposed, and whether it transfers or waits for "
         "other ranks is not known, 36.000 of 90.000 ms after start-up (40.0 %)"
     )
+
+
+@pytest.mark.parametrize(
+    ("pause_ns", "claim"),
+    [(2 * MS, "Data is the largest measurable loss: "), (30 * MS, "Data holds the job back most: ")],
+)
+def test_a_headline_claims_no_more_than_can_be_measured(tmp_path: Path, pause_ns: int, claim: str) -> None:
+    # GEMMs take 10 ms of each step, and how fast they are is not known: they may lose more than 2 ms, not more than 30
+    run = analyze_exports(tmp_path, steps(pause_ns, "DataLoader.__next__"))
+
+    assert run.diagnosis.headline is not None
+    assert run.diagnosis.headline.sentence.startswith(claim)
