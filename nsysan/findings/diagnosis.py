@@ -132,8 +132,7 @@ class _Walk:
 
     def _order(self, classes: Mapping[BottleneckClass, ClassVerdict], largest: BottleneckClass) -> str | None:
         """What the walk meets before the largest."""
-        problems = [one for one, verdict in classes.items() if verdict.state is ClassState.PROBLEM]
-        first = problems[0] if problems else largest
+        first = next(one for one in classes if one is largest or classes[one].state is ClassState.PROBLEM)
         if first is largest:
             return None
         share = format_fraction(classes[first].frac or 0.0)

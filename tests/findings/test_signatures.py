@@ -156,3 +156,34 @@ def test_a_headline_claims_no_more_than_can_be_measured(tmp_path: Path, pause_ns
 
     assert run.diagnosis.headline is not None
     assert run.diagnosis.headline.sentence.startswith(claim)
+
+
+def test_where_order_and_size_disagree_both_are_said(tmp_path: Path) -> None:
+    # of each step of 13 ms 1 is communication of the host, which is met first, and 2 garbage collection
+    export = steps(3 * MS)
+    for begin in range(0, STEPS * 13 * MS, 13 * MS):
+        export.nvtx(begin + 5 * MS, begin + 6 * MS, "gloo:barrier").nvtx(begin + 6 * MS, begin + 8 * MS, "gc")
+
+    diagnosis = analyze_exports(tmp_path, export).diagnosis
+
+    assert diagnosis.headline is not None
+    assert diagnosis.headline.cause == "garbage_collection"
+    assert diagnosis.order == "The walk meets communication first (7.7 %)."
+
+
+def test_what_is_not_known_is_met_in_its_order_too(tmp_path: Path) -> None:
+    # of a lone rank's 10 ms 4 communicate or wait, and 2 wait for data, which comes after communication in the walk
+    export = Export()
+    for place in range(10):
+        begin = place * 10 * MS
+        export.nvtx(begin + 4 * MS, begin + 6 * MS, "DataLoader.__next__")
+        for number, (start, end, name) in enumerate(((0, 4, GEMM), (6, 10, ALL_REDUCE))):
+            correlation = 2 * place + number + 1
+            export.call(begin + start * MS, begin + start * MS + US, "cudaLaunchKernel", correlation=correlation)
+            stream = 13 if number else 7
+            export.kernel(begin + start * MS + US, begin + end * MS, name, stream=stream, correlation=correlation)
+
+    diagnosis = analyze_exports(tmp_path, export).diagnosis
+
+    assert diagnosis.headline is not None
+    assert (diagnosis.headline.bottleneck_class, diagnosis.order) == (BottleneckClass.COMMUNICATION, None)
