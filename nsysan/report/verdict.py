@@ -44,8 +44,7 @@ def state_verdict(run: Run) -> Verdict:
     if isinstance(gpu_time, Skipped):
         return Verdict(headline.sentence if headline else _unknown(gpu_time), None, ())
     if headline:
-        details = walk_details(run) or (_headline_compute(gpu_time), _headline_other(gpu_time))
-        return Verdict(headline.sentence, run.diagnosis.why, details)
+        return Verdict(headline.sentence, run.diagnosis.why, walk_details(run))
     why = None if run.diagnosis.why is None else ended(capitalized(run.diagnosis.why))
     missing = gpu_time.job.missing_kernels
     if missing is not None and not missing.usable_count:
@@ -183,26 +182,6 @@ def _part_time(part: Part, gpu: GpuTimes, *, is_bound: bool) -> Sentence:
 def _in_gaps(gpu: GpuTimes) -> str:
     longest = f", the longest {format_duration(gpu.longest_idle_gap_ns)}" if gpu.idle_gap_count > 1 else ""
     return f" in {counted(gpu.idle_gap_count, 'gap')}{longest}"
-
-
-def _headline_compute(gpu_time: GpuTime) -> Sentence:
-    """How much was computed, where the headline is about something else."""
-    busy = gpu_time.job.compute_busy_frac
-    figure = Phrase(format_fraction(busy.mean_frac), "time")
-    if len(gpu_time.gpus) == 1:
-        return (Phrase("Compute kernels ran for "), figure, Phrase(" of the window."))
-    worst = f", least on {busy.worst_gpu} with {format_fraction(busy.worst_frac)}."
-    return (Phrase("On average compute kernels ran for "), figure, Phrase(f" of the window{worst}"))
-
-
-def _headline_other(gpu_time: GpuTime) -> Sentence:
-    part, share = _largest_other_part(gpu_time)
-    if not share.worst_frac:
-        return (Phrase("Compute filled the window: no other part took any time."),)
-    figure = Phrase(f"{spelled(part)}, {format_fraction(share.mean_frac)}", _evidence_of(part))
-    worst = f", and most of it on {share.worst_gpu}: {format_fraction(share.worst_frac)}."
-    end = "." if len(gpu_time.gpus) == 1 else worst
-    return (Phrase("The largest part without compute is "), figure, Phrase(end))
 
 
 def _name_of(part: Part) -> str:

@@ -123,6 +123,6 @@ def test_efficiency_against_a_smaller_run_is_a_product(
     assert main(["analyze", str(large), "--smaller", "small.json", "--world-size", "2"]) == 0
     # 2 s become 2.4: 0.2 more compute and 0.2 of transfer
     told = capsys.readouterr().out.replace("\n", " ")
-    assert "Efficiency 83.3 % of 1 GPUs" in told
+    assert "Efficiency 83.3 % of 1 GPU" in told
     assert "compute 0.909 x exposed communication 0.917 x waiting 1.000" in told
     assert main(["analyze", str(small), "--smaller", "small.json"]) == 2

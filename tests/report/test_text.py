@@ -27,6 +27,10 @@ The 2 GPUs computed for 65.0 % of the window; they waited for the data loader fo
 exposed communication, transfer or waiting, took 12.5 %.
 This run holds no steps, so the window may include start-up.
 gpu1 computed least, for 60.0 %. gpu1 had most idle time, 25.0 %.
+Walk: compute not known, communication not known, data not known, memory not known, scheduling not
+known.
+8,192 tokens a second, MFU 30.0 % (causal attention), MFU 35.0 % (full attention), 4.00 an hour,
+efficiency 75.0 % of 1 GPU, a token (compute 0.900 x exposed communication 0.950 x waiting 0.877).
 In the mean steady step the GPU waits most for the data loader: 26.000 ms, 37.1 % of it.
 
 GPU    window  compute  overlap  fused  graph    comm   copy    idle    busy
@@ -102,7 +106,8 @@ def test_a_trace_without_gpu_work_is_said_with_what_would_have_recorded_it() -> 
         "not answered: GPU time: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
         "not answered: Steps: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
         "not answered: Idle gaps: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
-        "and 19 more questions on the page\n"
+        "and 21 more questions on the page
+"
         "Written by nsysan 0.1.0.\n"
     )
 

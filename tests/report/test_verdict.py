@@ -177,8 +177,7 @@ def test_the_headline_is_the_verdict_where_the_diagnosis_has_one() -> None:
     assert state_verdict(run).sentence == "Data holds this job back: 250 of 1,000 ms wait for the next batch"
     assert state_verdict(run).why is None
     assert details_of(run) == [
-        "On average compute kernels ran for 65.0 % of the window, least on gpu1 with 60.0 %.",
-        "The largest part without compute is idle, 17.5 %, and most of it on gpu1: 25.0 %.",
+        "Exposed waiting for other ranks takes 60.000 ms (6.0 %) a step, charged to what they did."
     ]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import format_count, format_fraction
+from nsysan.model.units import counted, format_count, format_fraction
 from nsysan.planning.throughput import CostRow, ScalingRow, Throughput, ThroughputReport, UtilisationRow
 from nsysan.report.elements import Cell, Column, Table
 from nsysan.report.prose import capitalized, ended, fraction_or, spelled
@@ -54,21 +54,20 @@ def _scaling(row: ScalingRow) -> str:
         f"compute {row.compute:.3f} x exposed communication {row.exposed_communication:.3f} x waiting {row.waiting:.3f}"
     )
     of = "a token" if row.is_of_tokens else "a step with as much work a GPU"
-    return f"efficiency {format_fraction(row.efficiency)} of {row.smaller_gpu_count} GPUs, {of} ({factors})"
+    return f"efficiency {format_fraction(row.efficiency)} of {counted(row.smaller_gpu_count, 'GPU')}, {of} ({factors})"
 
 
 def _basis(report: ThroughputReport) -> tuple[str, ...]:
     peak, dtype = report.peak_flop_per_s, f" of {report.dtype}" if report.dtype else ""
-    counted = (
-        [] if peak is None else [f"Peak of one GPU: {peak / 1e12:,.1f} TFLOP/s dense{dtype}, {report.peak_source}."]
-    )
+    told = []
+    if peak is not None:
+        told.append(f"Peak of one GPU: {peak / 1e12:,.1f} TFLOP/s dense{dtype}, {report.peak_source}.")
     if report.world_size is not None and report.tokens_per_step is not None:
-        counted.append(
-            f"{format_count(report.tokens_per_step)} tokens a step on {format_count(report.world_size)} GPUs."
-        )
+        gpus = counted(report.world_size, "GPU")
+        told.append(f"{format_count(report.tokens_per_step)} tokens a step on {gpus}.")
     if report.tokens_per_money is not None:
-        counted.append(f"{report.tokens_per_money:,.0f} tokens for one unit of the price.")
-    return tuple(counted)
+        told.append(f"{report.tokens_per_money:,.0f} tokens for one unit of the price.")
+    return tuple(told)
 
 
 def _utilisation(rows: Sequence[UtilisationRow]) -> Table | None:
