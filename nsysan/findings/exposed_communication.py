@@ -50,7 +50,7 @@ def _largest(results: ResultSet) -> Iterator[Evidence]:
 
 def _sentence(row: CollectiveRow) -> str:
     name = row.kind.replace("_", " ")
-    purpose = "" if row.purpose is None else f" ({row.purpose.replace('_', ' ')})"
+    purpose = "" if row.purpose is None else f" ({row.purpose.value.replace('_', ' ')})"
     rate = "" if row.busbw_bytes_per_s is None else f", busbw {format_rate(row.busbw_bytes_per_s)}"
     return (
         f"{counted(row.count, 'instance')} of {name}{purpose} over {counted(len(row.ranks), 'rank')}: "

@@ -18,6 +18,7 @@ RECOMPUTATION = "recomputation"
 SAME_STREAM = "same_stream"
 CONTENTION = "contention"
 NON_GEMM = "non_gemm"
+SLOW_LINK = "slow_link"
 
 
 class Bound(str, Enum):

@@ -16,6 +16,7 @@ from nsysan.model import losses
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.idle import Cause
 from nsysan.model.losses import Basis
+from nsysan.model.purposes import Purpose
 from nsysan.model.results import ResultSet
 from nsysan.model.verdicts import BottleneckClass, Severity
 
@@ -30,6 +31,7 @@ FINDING_CAUSES = {
     losses.RECOMPUTATION,
     losses.SAME_STREAM,
     losses.SLOW_COMPUTE,
+    losses.SLOW_LINK,
     "inefficient_gemm",
 }
 COLLECTION = Finding(
@@ -108,7 +110,7 @@ def all_to_all(rank_count: int, nodes: int) -> ResultSet:
         kind="all_to_all",
         backend="nccl",
         communicator=None,
-        purpose="expert_parallel",
+        purpose=Purpose.EXPERT_PARALLEL,
         ranks=tuple(range(rank_count)),
         nodes=nodes,
         dtype=None,

@@ -25,6 +25,11 @@ def advise(cause: str, bottleneck_class: BottleneckClass | None, results: Result
     return tuple(one.spoken for one in ALL_ADVICE if one.follows_from(cause, bottleneck_class) and one.holds(situation))
 
 
+def advice_of(advice_id: str) -> str:
+    """The piece of advice of this id, for a rule that knows which applies. Raises KeyError where there is none."""
+    return {one.id: one.spoken for one in ALL_ADVICE}[advice_id]
+
+
 def refuse_unfounded(finding: Finding) -> Finding:
     """The finding itself. Raises ValueError where it advises what does not follow from its cause.
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from nsysan.findings.advice.piece import Advice
+from nsysan.findings.advice.piece import Advice, when_named
 from nsysan.model.idle import Cause
-from nsysan.model.losses import CONTENTION, EXPOSED_COLLECTIVE, SAME_STREAM
+from nsysan.model.losses import CONTENTION, EXPOSED_COLLECTIVE, SAME_STREAM, SLOW_LINK
 
 _EXPOSED = frozenset({EXPOSED_COLLECTIVE})
+_SLOW = frozenset({SLOW_LINK})
 
 COMMUNICATION = (
     Advice(
@@ -58,6 +59,32 @@ COMMUNICATION = (
         causes=_EXPOSED,
         sentence="Dispatch tokens with a library for experts across nodes, such as DeepEP.",
         holds=lambda job: job.has_wide_expert_parallelism,
+    ),
+    Advice(
+        id="allow_infiniband",
+        causes=_SLOW,
+        sentence="NCCL_IB_DISABLE=1 is set: without it NCCL uses InfiniBand or RoCE where the hosts have it.",
+        holds=when_named,
+    ),
+    Advice(
+        id="one_network",
+        causes=_SLOW,
+        sentence="Compare driver, container and device files of the hosts: one network must serve all ranks of a job.",
+        holds=when_named,
+    ),
+    Advice(
+        id="find_adapter",
+        causes=_SLOW,
+        sentence="If the hosts have InfiniBand, RoCE or the adapter of a cloud, see why NCCL does not find it: the "
+        "driver, /dev/infiniband in the container, or the plugin of the network. If they have none, group ranks so "
+        "that less is sent between hosts.",
+        holds=when_named,
+    ),
+    Advice(
+        id="gpu_direct",
+        causes=_SLOW,
+        sentence="NCCL prefers adapters near a GPU; where all of a GPU's are off, load nvidia-peermem or use DMA-BUF.",
+        holds=when_named,
     ),
     Advice(
         id="own_stream",

@@ -14,6 +14,11 @@ def always(_situation: Situation) -> bool:
     return True
 
 
+def when_named(_situation: Situation) -> bool:
+    """Never by the job alone: the rule that finds the cause knows which of its advice applies."""
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
     """``sentence`` says what to do, ``only_if`` what must be so and no trace tells; ``holds`` judges the rest.

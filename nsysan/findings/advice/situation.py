@@ -12,6 +12,7 @@ from nsysan.analysis.step_losses import StepLosses
 from nsysan.findings.thresholds import MOSTLY_FRAC
 from nsysan.model.idle import Cause
 from nsysan.model.kernels import Collective, KernelClass
+from nsysan.model.purposes import Purpose
 from nsysan.model.results import ResultSet, Skipped
 
 _REDUCTIONS = {Collective.ALL_REDUCE.value, Collective.REDUCE_SCATTER.value, Collective.ALL_GATHER.value}
@@ -50,7 +51,7 @@ class Situation:
     @cached_property
     def has_tensor_parallelism(self) -> bool:
         """Whether a communicator says that it shares tensors."""
-        return any(row.purpose == "tensor_parallel" for row in self.collectives)
+        return any(row.purpose is Purpose.TENSOR_PARALLEL for row in self.collectives)
 
     @cached_property
     def has_wide_expert_parallelism(self) -> bool:
