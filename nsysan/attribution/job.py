@@ -122,6 +122,11 @@ class Job:
         clocks = clocks_of([self.traces[report], self.traces[other]])
         return clocks[0].shift_to(clocks[1])
 
+    def clock_shift_ns(self, device: Device) -> int:
+        """What to add to the device's times to have them on the clock that collectives tell all reports share."""
+        places = {member.id: place for place, member in enumerate(self.collectives.members)}
+        return self.collectives.shift_ns(places[device.id])
+
     @property
     def has_unusable_records(self) -> bool:
         """Whether the traces hold records of GPU work, or of anything, that could not be used."""

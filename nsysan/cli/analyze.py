@@ -60,6 +60,17 @@ class _Outputs:
 @click.option("--marker", metavar="NVTX", help="Each step has a range of this text, or that matches this expression.")
 @click.option("--ranks", metavar="FILE=RANK,...", help="The rank of each report, or of PID=RANK each process.")
 @click.option("--world-size", metavar="N", type=click.IntRange(min=1), help="How many ranks the whole job has.")
+@click.option(
+    "--model",
+    metavar="FILE[,KEY=VALUE...]",
+    help="The model: config.json of Hugging Face, arguments of Megatron, or keys.",
+)
+@click.option(
+    "--peak", metavar="FLOPS", type=click.FloatRange(min=0, min_open=True), help="Dense peak of one GPU, for MFU."
+)
+@click.option("--dtype", metavar="TYPE", help="The data type that the peak is of, such as bf16.")
+@click.option("--price", metavar="P", type=click.FloatRange(min=0, min_open=True), help="Of a GPU-hour, for costs.")
+@click.option("--smaller", metavar="RUN.json", type=path_argument, help="The job on fewer GPUs, to tell how it scales.")
 @click.option("--only", metavar="ANALYSIS,...", help="Only these analyses, such as partition,gaps,kernels.")
 @click.option(
     "--evidence",
@@ -90,6 +101,11 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     marker: str | None,
     ranks: str | None,
     world_size: int | None,
+    model: str | None,
+    peak: float | None,
+    dtype: str | None,
+    price: float | None,
+    smaller: Path | None,
     only: str | None,
     evidence: tuple[Path, ...],
     nsys: str | None,
@@ -107,7 +123,11 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     from nsysan.pipeline.analyze import AnalyzeOptions, analyze
     from nsysan.pipeline.cluster import reading_on
     from nsysan.pipeline.inputs import expand_inputs, report_stem
+    from nsysan.pipeline.model_file import read_model
     from nsysan.pipeline.report_tasks import read_here
+    from nsysan.pipeline.saved_run import load_run
+    from nsysan.pipeline.smaller_run import step_parts
+    from nsysan.pipeline.throughput import ThroughputOptions
 
     if fail_on is not None and only is not None:
         raise UsageError("--fail-on judges all analyses, so --only would hide findings.", "Leave out one of them.")
@@ -122,6 +142,13 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
         keep_identity=keep_identity,
         nsys=nsys,
         keep_exports_in=Path() if keep_export else None,
+        throughput=ThroughputOptions(
+            model=None if model is None else read_model(model),
+            peak_flop_per_s=peak,
+            dtype=dtype,
+            price=price,
+            smaller=None if smaller is None else step_parts(load_run(smaller).results),
+        ),
     )
     page = output or (None if run_json else Path(f"{report_stem(reports[0])}.nsysan.html"))
     outputs = _Outputs(page, run_json, force, quiet)

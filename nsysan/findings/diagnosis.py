@@ -1,19 +1,168 @@
-"""The verdict over the five classes. There is none yet, and it says so."""
+"""The verdict: the five classes in the order of the walk, and the one that holds the job back most."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from nsysan.analysis.gpu_time import GpuTime
-from nsysan.model.findings import ClassVerdict, Diagnosis
+from nsysan.analysis.kernel_summary import KernelSummary
+from nsysan.analysis.step_losses import ClassLoss, LossReport, StepLosses
+from nsysan.findings.thresholds import BUSY_FRAC, MATERIAL_FRAC, NAMED_FRAC
+from nsysan.model.findings import ClassVerdict, Diagnosis, Finding, Headline
+from nsysan.model.kernels import KernelClass
+from nsysan.model.losses import EXPOSED_COLLECTIVE, Basis, Bound
+from nsysan.model.prose import paired
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.units import format_duration, format_fraction
 from nsysan.model.verdicts import BottleneckClass, ClassState
 
-NO_VERDICT = "No verdict is given: this version of nsysan does not weigh the causes against each other yet"
+_UNMEASURED = "How fast GEMMs are against a measured ceiling is not known"
+_STRETCHES = {
+    Basis.STEPS: "the mean step",
+    Basis.AFTER_START_UP: "the time after start-up",
+    Basis.WINDOW: "the window",
+}
+_SPANS = {
+    Basis.STEPS: "a step",
+    Basis.AFTER_START_UP: "after start-up",
+    Basis.WINDOW: "of the window",
+}
 
 
-def diagnose(results: ResultSet, *, window_is_chosen: bool) -> Diagnosis:
-    """The diagnosis of these results: every class unknown, and why. A window the user chose is taken to be steady."""
-    gpu_time = results.get(GpuTime)
-    unweighed = f"{NO_VERDICT}." if window_is_chosen else f"{NO_VERDICT}, and the window may include start-up."
-    why = f"No verdict: {gpu_time.reason}." if isinstance(gpu_time, Skipped) else unweighed
-    unknown = ClassVerdict(ClassState.UNKNOWN, None, None)
-    return Diagnosis(None, why, dict.fromkeys(BottleneckClass, unknown))
+def diagnose(results: ResultSet, findings: Sequence[Finding]) -> Diagnosis:
+    """The diagnosis of these results and what was found in them; of every class unknown, and why, without losses."""
+    losses = results.get(StepLosses)
+    if isinstance(losses, Skipped):
+        gpu_time = results.get(GpuTime)
+        reason = gpu_time.reason if isinstance(gpu_time, Skipped) else losses.reason
+        unknown = ClassVerdict(ClassState.UNKNOWN, None, None)
+        return Diagnosis(None, f"No verdict: {reason}.", dict.fromkeys(BottleneckClass, unknown))
+    return _Walk(losses.step_losses, results, findings).diagnosis()
+
+
+class _Walk:
+    """The classes one after the other, over the same stretch of time."""
+
+    def __init__(self, report: LossReport, results: ResultSet, findings: Sequence[Finding]) -> None:
+        self._report, self._results, self._findings = report, results, findings
+        self._losses: Mapping[BottleneckClass, ClassLoss] = {one.bottleneck_class: one for one in report.classes}
+
+    def diagnosis(self) -> Diagnosis:
+        """The verdict on every class, and the headline over all of them."""
+        classes = {one: self._verdict(one) for one in BottleneckClass}
+        largest = max(classes, key=self._weight)
+        material = self._weight(largest) >= MATERIAL_FRAC * self._report.stretch_ns
+        headline = self._headline(largest) if material else None
+        why = self._caveat() if headline is not None else self._nothing()
+        order = None if headline is None else self._order(classes, largest)
+        return Diagnosis(headline, why, classes, self._begin(), order)
+
+    def _weight(self, one: BottleneckClass) -> int:
+        """What a class may cost."""
+        return self._losses[one].recoverable_ns + self._losses[one].unresolved_ns
+
+    def _verdict(self, one: BottleneckClass) -> ClassVerdict:
+        loss = self._losses[one]
+        frac, open_frac = (time / self._report.stretch_ns for time in (loss.recoverable_ns, loss.unresolved_ns))
+        state = ClassState.PROBLEM if frac >= MATERIAL_FRAC else ClassState.OK
+        sentence = None if (first := self._first(one)) is None else first.title
+        if state is ClassState.OK and open_frac >= MATERIAL_FRAC:
+            state = ClassState.UNKNOWN
+        if one is BottleneckClass.COMPUTE and state is ClassState.OK:
+            # only ranks were compared: all of them may be slow
+            return ClassVerdict(ClassState.UNKNOWN, None, None, 0, self._unmeasured())
+        if one in _OF_IDLE_CAUSES and state is ClassState.OK and not self._tells_causes:
+            return ClassVerdict(ClassState.UNKNOWN, None, None, 0, "CUDA calls were not recorded: idle has no cause.")
+        return ClassVerdict(state, loss.recoverable_ns, frac, loss.unresolved_ns, sentence)
+
+    def _unmeasured(self) -> str:
+        """What the speed of computing needs to be known."""
+        kernels = self._results.get(KernelSummary)
+        rows = () if isinstance(kernels, Skipped) else kernels.kernel_classes
+        gemm_frac = next((row.work_frac for row in rows if row.kernel_class is KernelClass.GEMM), None)
+        if not gemm_frac:
+            return f"{_UNMEASURED}."
+        share = format_fraction(gemm_frac)
+        return f"GEMMs take {share} of kernel time; how fast they are needs their shapes and a measured ceiling."
+
+    @property
+    def _tells_causes(self) -> bool:
+        gpu_time = self._results.get(GpuTime)
+        return not isinstance(gpu_time, Skipped) and any(gpu.idle_causes is not None for gpu in gpu_time.gpus)
+
+    def _first(self, one: BottleneckClass) -> Finding | None:
+        """The finding of a class that wins most."""
+        own = [found for found in self._findings if found.bottleneck_class is one and found.recoverable_ns]
+        return max(own, key=lambda found: found.recoverable_ns or 0, default=None)
+
+    def _headline(self, one: BottleneckClass) -> Headline | None:
+        first = self._first(one)
+        if first is None or first.cause is None:
+            return None
+        cost = paired(format_duration(first.recoverable_ns or 0), "of", format_duration(self._report.stretch_ns))
+        share = format_fraction((first.recoverable_ns or 0) / self._report.stretch_ns)
+        what = first.title.partition(": ")[0]
+        in_all = self._weight(one) / self._report.stretch_ns
+        more = (
+            f", {format_fraction(in_all)} in all"
+            if in_all - (first.recoverable_ns or 0) / self._report.stretch_ns >= NAMED_FRAC
+            else ""
+        )
+        claim = self._rank_among_losses(one, first)
+        return Headline(
+            bottleneck_class=one,
+            cause=first.cause,
+            rank=first.rank,
+            finding=first.id,
+            sentence=f"{one.value.capitalize()} {claim}{more}: {what[:1].lower()}{what[1:]}, {cost} "
+            f"{_SPANS[self._report.basis]} ({share})",
+        )
+
+    def _rank_among_losses(self, one: BottleneckClass, first: Finding) -> str:
+        """How much can be claimed for a class: not most of all where computing may lose more, and that is not known."""
+        if first.cause == EXPOSED_COLLECTIVE and first.bound is Bound.AT_MOST:
+            return "may hold the job back most"
+        hidden_ns = self._report.computing_ns + self._report.graph_ns
+        compute_is_known = (
+            self._losses[BottleneckClass.COMPUTE].recoverable_ns >= MATERIAL_FRAC * self._report.stretch_ns
+        )
+        if not compute_is_known and self._weight(one) < hidden_ns:
+            return "is the largest measurable loss"
+        return "holds the job back most"
+
+    def _order(self, classes: Mapping[BottleneckClass, ClassVerdict], largest: BottleneckClass) -> str | None:
+        """What the walk meets before the largest."""
+        first = next(one for one in classes if one is largest or classes[one].state is ClassState.PROBLEM)
+        if first is largest:
+            return None
+        share = format_fraction(classes[first].frac or 0.0)
+        return f"The walk meets {first.value} first ({share})."
+
+    def _begin(self) -> str:
+        """Whether the GPUs are slow, or waiting."""
+        report = self._report
+        busy, graphs = report.computing_ns / report.stretch_ns, report.graph_ns / report.stretch_ns
+        also = (
+            f", and graphs whose kernels are unknown for {format_fraction(graphs)}" if graphs >= MATERIAL_FRAC else ""
+        )
+        told = f"Compute kernels run for {format_fraction(busy)} of {_STRETCHES[report.basis]}{also}"
+        if busy + graphs >= BUSY_FRAC:
+            return f"{told}: the GPUs are working, not waiting."
+        return f"{told}: for the rest the GPUs wait."
+
+    def _caveat(self) -> str | None:
+        """What of the time the verdict is about where there are no steps."""
+        if self._report.basis is Basis.STEPS:
+            return None
+        if self._report.basis is Basis.AFTER_START_UP:
+            return "No steps are known: the time after start-up is judged as one."
+        return "No steps are known: the whole window is judged as one, and it may include start-up."
+
+    def _nothing(self) -> str:
+        """Why there is no headline."""
+        shown = f"No cause costs {format_fraction(MATERIAL_FRAC)} of {_STRETCHES[self._report.basis]} or more"
+        compute = f". {_UNMEASURED}, so computing itself may be slow"
+        return f"{shown}{compute}."
+
+
+_OF_IDLE_CAUSES = frozenset({BottleneckClass.DATA, BottleneckClass.MEMORY, BottleneckClass.SCHEDULING})

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 from nsysan.analysis.graph_builds import GraphBuilds, GraphBuildsOfDevice
 from nsysan.analysis.steps import Steps
+from nsysan.findings.advice import advise
+from nsysan.findings.losing import losses_to
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.idle import Cause
@@ -15,11 +17,6 @@ from nsysan.model.verdicts import BottleneckClass, Severity
 
 FEWEST_STEPS = 3
 WARNING_FROM_FRAC = 0.02
-_ADVICE = (
-    "Instantiate each graph once and launch it in every step.",
-    "Where only arguments change, update the graph with cudaGraphExecUpdate.",
-    "Keep shapes as they are: one that differs from step to step makes PyTorch capture anew.",
-)
 
 
 def find_graph_rebuilds(results: ResultSet) -> Iterable[Finding]:
@@ -43,9 +40,9 @@ def find_graph_rebuilds(results: ResultSet) -> Iterable[Finding]:
         cause=Cause.GRAPH_BUILD.value,
         severity=_severity(worst, results),
         title=f"CUDA graphs are instantiated again in {where}, which takes the host {took}",
-        recoverable_ns=None,
+        recoverable_ns=_recoverable_ns(results),
         evidence=(Evidence(f"{worst.device}: {made}.", GraphBuilds.id), *_others(len(rebuilding) - 1)),
-        advice=_ADVICE,
+        advice=advise(Cause.GRAPH_BUILD.value, BottleneckClass.SCHEDULING, results),
     )
 
 
@@ -54,6 +51,11 @@ RULE = Rule("graph_rebuilds", find_graph_rebuilds)
 
 def _is_rebuilding(row: GraphBuildsOfDevice) -> bool:
     return row.step_count >= FEWEST_STEPS and 2 * row.instantiating_step_count > row.step_count
+
+
+def _recoverable_ns(results: ResultSet) -> int | None:
+    """What the GPUs lose by it, None where that is too little to say."""
+    return next((loss.recoverable_ns for loss in losses_to(results, Cause.GRAPH_BUILD.value)), None)
 
 
 def _others(count: int) -> tuple[Evidence, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import nsysan.findings
+from nsysan.findings.advice import refuse_unfounded
 from nsysan.model.findings import Finding
 from nsysan.model.registry import discover
 from nsysan.model.results import ResultSet
@@ -20,11 +21,18 @@ class Rule:
 
 
 def find_all(results: ResultSet) -> tuple[Finding, ...]:
-    """What every rule finds, the most severe first, then by id."""
-    findings = [finding for rule in rules() for finding in rule.find(results)]
-    return tuple(sorted(findings, key=lambda finding: (-finding.severity.rank, finding.id, finding.title)))
+    """What every rule finds: the most severe first, of these what wins most, then by id.
+
+    Raises ValueError where a rule advises what does not follow from its cause.
+    """
+    findings = [refuse_unfounded(finding) for rule in rules() for finding in rule.find(results)]
+    return tuple(sorted(findings, key=_order))
 
 
 def rules() -> tuple[Rule, ...]:
     """Every rule, in order of module name."""
     return discover(nsysan.findings, "RULE", Rule)
+
+
+def _order(finding: Finding) -> tuple[int, int, str, str]:
+    return -finding.severity.rank, -(finding.recoverable_ns or 0), finding.id, finding.title

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from nsysan.analysis.nccl_logs import NcclLogs, NcclLogSummary, NetworkUse
+from nsysan.findings.advice import advice_of
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
+from nsysan.model.losses import SLOW_LINK
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import counted
 from nsysan.model.verdicts import BottleneckClass, Severity
@@ -52,7 +54,7 @@ def _socket_finding(log: NcclLogSummary, sockets: list[NetworkUse]) -> Finding:
     return Finding(
         id=RULE.id,
         bottleneck_class=BottleneckClass.COMMUNICATION,
-        cause="slow_link",
+        cause=SLOW_LINK,
         severity=Severity.WARNING,
         title=title,
         recoverable_ns=None,
@@ -75,15 +77,11 @@ def _ranks(network: NetworkUse) -> str:
 
 def _advice(log: NcclLogSummary, *, is_mixed: bool) -> Iterator[str]:
     if log.settings.get("NCCL_IB_DISABLE") == "1":
-        yield "NCCL_IB_DISABLE=1 is set: without it NCCL uses InfiniBand or RoCE where the hosts have it."
+        yield advice_of("allow_infiniband")
     elif is_mixed:
-        yield "Compare driver, container and device files of the hosts: one network must serve all ranks of a job."
+        yield advice_of("one_network")
     else:
-        yield (
-            "If the hosts have InfiniBand, RoCE or the adapter of a cloud, see why NCCL does not find it: the driver, "
-            "/dev/infiniband in the container, or the plugin of the network. If they have none, group ranks so that "
-            "less is sent between hosts."
-        )
+        yield advice_of("find_adapter")
 
 
 def _host_memory_finding(log: NcclLogSummary) -> Finding:
@@ -94,7 +92,7 @@ def _host_memory_finding(log: NcclLogSummary) -> Finding:
     return Finding(
         id=RULE.id,
         bottleneck_class=BottleneckClass.COMMUNICATION,
-        cause="slow_link",
+        cause=SLOW_LINK,
         severity=Severity.INFO,
         title="Data between nodes pass through host memory on part of the adapters",
         recoverable_ns=None,
@@ -105,5 +103,5 @@ def _host_memory_finding(log: NcclLogSummary) -> Finding:
                 NcclLogs.id,
             ),
         ),
-        advice=("NCCL prefers adapters near a GPU; where all of a GPU's are off, load nvidia-peermem or use DMA-BUF.",),
+        advice=(advice_of("gpu_direct"),),
     )

@@ -29,6 +29,7 @@ from nsysan.pipeline.evidence import with_payloads
 from nsysan.pipeline.inputs import without_copies
 from nsysan.pipeline.report_tasks import Reading, read_here, traces_of
 from nsysan.pipeline.same_capture import without_repeats
+from nsysan.pipeline.throughput import ThroughputOptions, with_costs, with_throughput
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class AnalyzeOptions:
     keep_identity: bool = False
     nsys: str | None = None
     keep_exports_in: Path | None = None
+    throughput: ThroughputOptions = field(default_factory=ThroughputOptions)
 
     def recorded(self) -> dict[str, OptionValue]:
         """The options as ``run.json`` keeps them: none of them holds a path."""
@@ -68,6 +70,9 @@ class AnalyzeOptions:
             "evidence": [display_text(path.name) for path in self.evidence],
             "hash": self.hash_content,
             "keep_identity": self.keep_identity,
+            "peak_flop_per_s": self.throughput.peak_flop_per_s,
+            "dtype": None if self.throughput.dtype is None else display_text(self.throughput.dtype),
+            "price": self.throughput.price,
         }
 
 
@@ -88,7 +93,9 @@ def analyze(
     progress.begin("finding GPUs and what ran on them")
     ranks = replace(options.ranks, left_out_count=len(broken_notes))
     job = build_job(traces, options.window, options.gpu, options.marker, ranks, evidence=evidence)
-    results = _compute(job, wanted, progress)
+    results = with_throughput(_compute(job, wanted, progress), options.throughput)
+    findings = find_all(results)
+    results = with_costs(results, findings)
     return Run(
         schema_version=SCHEMA_VERSION,
         nsysan_version=__version__,
@@ -108,8 +115,8 @@ def analyze(
             *_left_out_notes(job),
         ),
         results=results,
-        diagnosis=diagnose(results, window_is_chosen=options.window != WindowChoice()),
-        findings=find_all(results),
+        diagnosis=diagnose(results, findings),
+        findings=findings,
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nsysan.analysis.registry import result_types
 from nsysan.model.errors import InputError
 from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.run import Run
@@ -12,6 +11,7 @@ from nsysan.model.run_json import decode_run
 from nsysan.model.text import visible_text
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.pipeline.inputs import expand_inputs
+from nsysan.pipeline.result_types import result_types
 from nsysan.report.soundness import flaw_of
 
 LARGEST_RUN_BYTES = 1 << 28

@@ -9,6 +9,7 @@ from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.idle_gaps import Gap, IdleGaps
 from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.analysis.timeline import Timeline
+from nsysan.model.findings import PlaceKind
 from nsysan.model.idle import Cause
 from nsysan.model.partition import Part
 from nsysan.model.results import Skipped
@@ -22,6 +23,13 @@ from nsysan.report.prose import Phrase, Sentence, spelled
 
 LITTLE_FRAC = 0.02
 """Where no part without compute takes more of the window, what is worth a look is a kernel."""
+
+_OF_HEADLINE = {
+    PlaceKind.GAP: ("the gap with most of it", "Worst gap"),
+    PlaceKind.PART: ("the longest stretch of it", "Longest stretch"),
+    PlaceKind.STEP: ("a step with it", "Step"),
+}
+"""What the places of evidence are, as a lead says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +62,26 @@ def leads(run: Run) -> tuple[Lead, ...]:
     gpu_time = run.results.get(GpuTime)
     if isinstance(gpu_time, Skipped):
         return ()
+    told = _of_headline(run)
     shares = {part: job_share(gpu_time, part).mean_frac for part in OTHER_PARTS}
     places = dict(_places_of_parts(run, gpu_time))
     by_share = [places[part] for part in sorted(places, key=lambda part: -shares[part])]
     kernel = _longest_kernel(run)
     if max(shares.values()) < LITTLE_FRAC:
-        return (*kernel, *by_share)
-    return (*by_share, *kernel)
+        return (*told, *kernel, *by_share)
+    return (*told, *by_share, *kernel)
+
+
+def _of_headline(run: Run) -> tuple[Lead, ...]:
+    """The place of the finding that the headline is about, where it has one."""
+    headline = run.diagnosis.headline
+    findings = [found for found in run.findings if headline is not None and found.id == headline.finding]
+    places = [evidence.place for found in findings for evidence in found.evidence if evidence.place is not None]
+    if not places:
+        return ()
+    what, label = _OF_HEADLINE[places[0].kind]
+    found = places[0]
+    return (Lead(what, label, Place(found.kind.value, found.gpu, found.start_ns, found.end_ns)),)
 
 
 def _places_of_parts(run: Run, gpu_time: GpuTime) -> Iterator[tuple[Part, Lead]]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nsysan.model.prose import capitalized as capitalized  # noqa: PLC0414 -- for pages, with the rest
+from nsysan.model.prose import paired as paired  # noqa: PLC0414 -- for pages, with the rest
 from nsysan.model.units import format_fraction
 from nsysan.report.elements import Place
 
@@ -40,20 +42,9 @@ def fraction_or(fraction: float | None, unknown: str) -> str:
     return unknown if fraction is None else format_fraction(fraction)
 
 
-def paired(first: str, word: str, second: str) -> str:
-    """Two figures as one phrase, which names a unit they share once: ``11.0 to 14.2 %``, ``294.405 of 342.408 ms``."""
-    unit = second.rpartition(" ")[2]
-    return f"{first.removesuffix(f' {unit}')} {word} {second}"
-
-
 def listed(items: Sequence[str]) -> str:
     """The items as a sentence lists them: ``a, b and c``."""
     return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))
-
-
-def capitalized(text: str) -> str:
-    """``text`` with its first character in upper case and the others as they are."""
-    return text[:1].upper() + text[1:]
 
 
 def ended(sentence: str) -> str:

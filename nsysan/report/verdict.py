@@ -16,9 +16,11 @@ from nsysan.report.extremes import Extreme, extreme_of
 from nsysan.report.partition import COMPUTE_PARTS, OTHER_PARTS, job_share, part_share
 from nsysan.report.prose import Phrase, Sentence, capitalized, ended, listed, paired, spelled
 from nsysan.report.steps import distribution, slowest_device
+from nsysan.report.walk import walk_details
 
 _END = Phrase(".")
 _EVEN_FRAC = 0.005
+_NEARLY = 0.5
 _HEADLINE_NAMES = {
     Part.IDLE: "idle time",
     Part.EXPOSED_COMMUNICATION: "exposed communication, transfer or waiting,",
@@ -43,7 +45,7 @@ def state_verdict(run: Run) -> Verdict:
     if isinstance(gpu_time, Skipped):
         return Verdict(headline.sentence if headline else _unknown(gpu_time), None, ())
     if headline:
-        return Verdict(headline.sentence, None, (_headline_compute(gpu_time), _headline_other(gpu_time)))
+        return Verdict(headline.sentence, run.diagnosis.why, walk_details(run))
     why = None if run.diagnosis.why is None else ended(capitalized(run.diagnosis.why))
     missing = gpu_time.job.missing_kernels
     if missing is not None and not missing.usable_count:
@@ -109,7 +111,17 @@ def _time_sentence(gpu_time: GpuTime) -> str:
         return f"{busy}; {_HEADLINE_NAMES.get(part, spelled(part))} took {most}{format_fraction(share.mean_frac)}"
     cause, cause_share = waited
     they = "it" if len(gpu_time.gpus) == 1 else "they"
-    return f"{busy}; {they} waited for {awaited(cause)} for {most}{format_fraction(cause_share)}"
+    also = _nearly_as_large(gpu_time, cause_share)
+    return f"{busy}; {they} waited for {awaited(cause)} for {most}{format_fraction(cause_share)}{also}"
+
+
+def _nearly_as_large(gpu_time: GpuTime, cause_share: float) -> str:
+    """The largest part that is not idle, where it takes at least half of what the largest cause of idle time does."""
+    shares = {part: job_share(gpu_time, part).mean_frac for part in OTHER_PARTS if part is not Part.IDLE}
+    part = max(shares, key=lambda part: shares[part])
+    if shares[part] < _NEARLY * cause_share:
+        return ""
+    return f", and {_HEADLINE_NAMES.get(part, spelled(part))} took {format_fraction(shares[part])}"
 
 
 def _largest_cause(gpu_time: GpuTime) -> tuple[Cause, float] | None:
@@ -182,27 +194,6 @@ def _part_time(part: Part, gpu: GpuTimes, *, is_bound: bool) -> Sentence:
 def _in_gaps(gpu: GpuTimes) -> str:
     longest = f", the longest {format_duration(gpu.longest_idle_gap_ns)}" if gpu.idle_gap_count > 1 else ""
     return f" in {counted(gpu.idle_gap_count, 'gap')}{longest}"
-
-
-def _headline_compute(gpu_time: GpuTime) -> Sentence:
-    """How much was computed, where the headline is about something else."""
-    busy = gpu_time.job.compute_busy_frac
-    figure = Phrase(format_fraction(busy.mean_frac), "time")
-    if len(gpu_time.gpus) == 1:
-        return (Phrase("Compute kernels ran for "), figure, Phrase(" of the window."))
-    least = _computing_least(gpu_time)
-    worst = f", least on {least.gpus} with {least.share}."
-    return (Phrase("On average compute kernels ran for "), figure, Phrase(f" of the window{worst}"))
-
-
-def _headline_other(gpu_time: GpuTime) -> Sentence:
-    part, share = _largest_other_part(gpu_time)
-    if not share.worst_frac:
-        return (Phrase("Compute filled the window: no other part took any time."),)
-    figure = Phrase(f"{spelled(part)}, {format_fraction(share.mean_frac)}", _evidence_of(part))
-    most = _having_most(part, gpu_time)
-    end = "." if len(gpu_time.gpus) == 1 else f", and most of it on {most.gpus}: {most.share}."
-    return (Phrase("The largest part without compute is "), figure, Phrase(end))
 
 
 def _name_of(part: Part) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsysan.model.tables import Int64Array
+from nsysan.model.tables import BoolArray, Int64Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +38,26 @@ class Intervals:
         rest_ns: Int64Array = np.where(begun > 0, np.maximum(last_end_ns - times_ns, 0), 0)
         covered: Int64Array = total_ns[begun] - rest_ns
         return covered
+
+    def covers(self, times_ns: Int64Array) -> BoolArray:
+        """Whether an interval holds each moment."""
+        begun = np.searchsorted(self.start_ns, times_ns, side="right")
+        held: BoolArray = np.searchsorted(self.end_ns, times_ns, side="right") < begun
+        return held
+
+    def within(self, start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
+        """The time covered in each stretch ``[start, end)``."""
+        inside: Int64Array = self.covered_until(end_ns) - self.covered_until(start_ns)
+        return inside
+
+    def without(self, other: Intervals) -> Intervals:
+        """What of these intervals lies outside of the other ones."""
+        if not len(self):
+            return self
+        first_ns, last_ns = self.start_ns[:1], self.end_ns[-1:]
+        begins_ns = np.concatenate([first_ns, np.maximum(other.end_ns, first_ns)])
+        ends_ns = np.concatenate([np.minimum(other.start_ns, last_ns), last_ns])
+        return intersection(self, union(begins_ns, ends_ns))
 
     def overlap_ns(self, other: Intervals) -> int:
         """The time that both cover."""

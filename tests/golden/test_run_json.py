@@ -12,9 +12,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from nsysan.analysis.registry import result_types
 from nsysan.model.errors import InputError
 from nsysan.model.run_json import decode_run, encode_run, run_schema
+from nsysan.pipeline.result_types import result_types
 from nsysan.synth.export import Export
 from tests.runs import analyze_exports
 

@@ -56,4 +56,4 @@ def test_what_lies_between_two_thresholds_is_told_all_the_same(tmp_path: Path) -
     assert gpu.overlap_frac == 0.4
     assert gpu.time.exposed_communication_ns == 60 * US
     assert gpu.time.window_ns == 160 * US
-    assert "exposed communication, transfer or waiting, took 37.5 %" in render_text(run)
+    assert "communication 0.0 to 37.5 % not known" in render_text(run)

@@ -21,7 +21,6 @@ import pytest
 from nsysan.analysis.contention import Contention, SameStream
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime
 from nsysan.analysis.kernel_summary import KernelSummary
-from nsysan.analysis.registry import result_types
 from nsysan.attribution.idle.gaps import LaunchedWork, ended_gaps
 from nsysan.attribution.job import Device, Job, build_job
 from nsysan.attribution.launch import NO_CALL
@@ -31,6 +30,7 @@ from nsysan.model.run import Run
 from nsysan.model.run_json import encode_run, run_schema
 from nsysan.model.text import display_text
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
+from nsysan.pipeline.result_types import result_types
 from tests.nsys import find_nsys
 
 TRACES = Path(__file__).parents[3] / "shared" / "traces"

@@ -21,10 +21,10 @@ import pytest
 from nsysan.analysis.copy_summary import CopySummary
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.kernel_summary import KernelSummary
-from nsysan.analysis.registry import result_types
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.run_json import encode_run, run_schema
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
+from nsysan.pipeline.result_types import result_types
 from nsysan.report.renderers import renderers
 from tests.ingest.reading import rows
 from tests.runs import result_of

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from nsysan.analysis.registry import result_types
 from nsysan.cli.main import command_line
 from nsysan.model.run_json import run_schema
+from nsysan.pipeline.result_types import result_types
 from tests.project.markdown import RUNNABLE, command_lines, documents, local_links
 from tests.project.repository import ROOT, tracked_files
 

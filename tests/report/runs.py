@@ -41,6 +41,7 @@ from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, Provenance, ReportInfo, Run
 from nsysan.model.trace import RankSource
 from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
+from tests.report.diagnosed import LOSSES, THROUGHPUT
 from tests.report.inside import INSIDE
 from tests.report.nccl_words import NCCL_LOGS, NCCL_TESTS
 from tests.report.staged import STAGED
@@ -57,7 +58,7 @@ RESULT_TYPES: tuple[type[Result], ...] = (
     Timeline,
     Collectives,
     Stragglers,
-    *(type(result) for result in (*INSIDE, *STAGED)),
+    *(type(result) for result in (*INSIDE, *STAGED, LOSSES, THROUGHPUT)),
     NcclLogs,
     NcclTests,
     *(type(result) for result in WAITS),
@@ -509,6 +510,8 @@ RESULTS: tuple[Result, ...] = (
     NCCL_LOGS,
     NCCL_TESTS,
     *WAITS,
+    LOSSES,
+    THROUGHPUT,
 )
 
 

@@ -28,9 +28,14 @@ from tests.report.runs import (
 
 FULL = """\
 rank0.sqlite, 2 GPUs, NVIDIA H100 80GB HBM3, window 1.000 s, Nsight Systems 2025.6.1
-The 2 GPUs computed for 65.0 % of the window; they waited for the data loader for 13.0 %.
+The 2 GPUs computed for 65.0 % of the window; they waited for the data loader for 13.0 %, and
+exposed communication, transfer or waiting, took 12.5 %.
 This run holds no steps, so the window may include start-up.
 gpu1 computed least, for 60.0 %. gpu1 had most idle time, 25.0 %.
+Walk: compute not known, communication not known, data not known, memory not known, scheduling not
+known.
+8,192 tokens a second, MFU 30.0 % (causal attention), MFU 35.0 % (full attention), 4.00 an hour,
+efficiency 75.0 % of 1 GPU, a token (compute 0.900 x exposed communication 0.950 x waiting 0.877).
 In the mean steady step the GPU waits most for the data loader: 26.000 ms, 37.1 % of it.
 
 GPU    window  compute  overlap  fused  graph    comm   copy    idle    busy
@@ -103,7 +108,7 @@ def test_a_trace_without_gpu_work_is_said_with_what_would_have_recorded_it() -> 
         "rank0.sqlite, Nsight Systems 2025.6.1\n"
         "Where the GPU time went is unknown: the trace holds no GPU work.\n"
         "\n"
-        "not answered: GPU time, Steps, Idle gaps and 19 more. Record CUDA: --trace=cuda.\n"
+        "not answered: GPU time, Steps, Idle gaps and 21 more. Record CUDA: --trace=cuda.\n"
         "Written by nsysan 0.1.0.\n"
     )
 

@@ -98,7 +98,10 @@ def test_what_the_gpus_waited_for_longest_is_named_where_it_is_known() -> None:
 
     # of 1,000 ms gpu0 waited 60 for data and gpu1 200
     assert [state_verdict(run_of(result)).sentence for result in (EXPLAINED_GPUS, single, unknown)] == [
-        "The 2 GPUs computed for 65.0 % of the window; they waited for the data loader for 13.0 %",
+        (
+            "The 2 GPUs computed for 65.0 % of the window; they waited for the data loader for 13.0 %, and exposed "
+            "communication, transfer or waiting, took 12.5 %"
+        ),
         "The GPU computed for 10.0 % of the window; it waited for a host that synchronised for 90.0 %",
         "The GPU computed for 10.0 % of the window; idle time took 90.0 %",
     ]
@@ -192,8 +195,7 @@ def test_the_headline_is_the_verdict_where_the_diagnosis_has_one() -> None:
     assert state_verdict(run).sentence == "Data holds this job back: 250 of 1,000 ms wait for the next batch"
     assert state_verdict(run).why is None
     assert details_of(run) == [
-        "On average compute kernels ran for 65.0 % of the window, least on gpu1 with 60.0 %.",
-        "The largest part without compute is idle, 17.5 %, and most of it on gpu1: 25.0 %.",
+        "Exposed waiting for other ranks takes 60.000 ms (6.0 %) a step, charged to what they did."
     ]
 
 
@@ -273,11 +275,11 @@ def test_findings_show_severity_evidence_advice_and_what_a_fix_would_win() -> No
     first, second = view.findings
     assert (first.amount, first.unit, first.class_name, first.cause) == (
         "150.000",
-        "ms",
+        "ms a step",
         "Scheduling",
         "launch starved",
     )
-    assert first.evidence == ("Two gaps of 125 ms hold all of it.",)
+    assert [plain(sentence) for sentence in first.evidence] == ["Two gaps of 125 ms hold all of it."]
     assert (second.amount, second.no_amount, second.class_name) == (None, "about the trace", None)
 
 

@@ -45,7 +45,7 @@ def test_these_scenarios_are_there() -> None:
         "communication_bound": BottleneckClass.COMMUNICATION,
         "compute_bound": BottleneckClass.COMPUTE,
         "compute_sound": None,
-        "contention": None,
+        "contention": BottleneckClass.COMMUNICATION,
         "data_bound": BottleneckClass.DATA,
         "graph_captured": None,
         "healthy": None,

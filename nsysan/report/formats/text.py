@@ -21,6 +21,7 @@ from nsysan.model.partition import Part
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_count, format_duration, format_fraction, format_timestamp
+from nsysan.planning.throughput import Throughput
 from nsysan.report.columns import WIDTH, cut, drawn, wrapped
 from nsysan.report.late_ranks import straggler_sentence, stragglers_of
 from nsysan.report.look_next import leads, look_next
@@ -35,10 +36,12 @@ from nsysan.report.sections.host import foreign_sentences
 from nsysan.report.sections.memory import memory_sentence, recomputation_sentences, step_sentences
 from nsysan.report.sections.nccl import nccl_summary
 from nsysan.report.sections.stages import slowest, stage_sentence
+from nsysan.report.sections.throughput import throughput_sentence
 from nsysan.report.steady_waits import state_wait
 from nsysan.report.unanswered_text import unanswered_text
 from nsysan.report.verdict import facts_of, state_verdict, subject_of
 from nsysan.report.viewer import viewer_of
+from nsysan.report.walk import walk_line
 
 _GPU_COUNT = 8
 _KERNEL_COUNT = 5
@@ -89,8 +92,22 @@ def _head(run: Run) -> list[str]:
     details = " ".join(plain(detail) for detail in verdict.details)
     wait = state_wait(run)
     subject = ", ".join((subject_of(run), *facts_of(run)))
-    paragraphs = (subject, ended(verdict.sentence), verdict.why, details, wait and plain(wait))
+    paragraphs = (
+        subject,
+        ended(verdict.sentence),
+        verdict.why,
+        details,
+        walk_line(run),
+        _throughput(run),
+        wait and plain(wait),
+    )
     return [line for paragraph in paragraphs if paragraph for line in _wrapped(paragraph)]
+
+
+def _throughput(run: Run) -> str | None:
+    """How fast the job trains, where its model is known."""
+    found = run.results.get(Throughput)
+    return None if isinstance(found, Skipped) else ended(throughput_sentence(found.throughput))
 
 
 def _gpu_lines(run: Run) -> list[str]:

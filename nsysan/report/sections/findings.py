@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nsysan.model.findings import Finding
+from nsysan.analysis.step_losses import StepLosses
+from nsysan.model.findings import Evidence, Finding
+from nsysan.model.losses import Basis, Bound
+from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import counted, format_duration
-from nsysan.model.verdicts import BottleneckClass, Severity
-from nsysan.report.elements import Term
-from nsysan.report.prose import capitalized, ended, listed, spelled
+from nsysan.model.units import counted, format_duration, format_timestamp
+from nsysan.model.verdicts import Severity
+from nsysan.report.elements import Place, Term
+from nsysan.report.places import gpus_with_lane
+from nsysan.report.prose import Phrase, Sentence, capitalized, ended, listed, spelled
 from nsysan.report.section import Layout, Section, View
 from nsysan.report.terms import TERMS
+from nsysan.report.walk import CLASS_FILLS
 
-_CLASS_FILLS = {
-    BottleneckClass.COMPUTE: "compute_only",
-    BottleneckClass.COMMUNICATION: "exposed_communication",
-    BottleneckClass.DATA: "data",
-    BottleneckClass.MEMORY: "memory",
-    BottleneckClass.SCHEDULING: "scheduling",
-}
+_BOUNDS = {Bound.AT_MOST: "at most", Bound.AT_LEAST: "at least", Bound.EITHER: "about"}
 
 
 @dataclass(frozen=True, slots=True)
 class FindingView:
-    """One finding. ``amount`` is what a fix would win; None where that cannot be measured."""
+    """One finding. ``amount`` is what a fix would win, ``bound`` how that errs; None where that cannot be measured.
+
+    ``unit`` is that of the amount with what it is of.
+    """
 
     id: str
     severity: str
@@ -35,8 +37,12 @@ class FindingView:
     class_name: str | None
     class_fill: str | None
     cause: str | None
-    evidence: tuple[str, ...]
+    evidence: tuple[Sentence, ...]
     advice: tuple[str, ...]
+    bound: str | None
+    confidence: str | None
+    confirm: str | None
+    check: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +63,12 @@ def _build(run: Run) -> FindingsView | None:
         if any(finding.severity is severity for finding in run.findings)
     ]
     heading = f"{counted(len(run.findings), 'finding')}: {listed(counts)}"
-    findings = tuple(_finding(number, finding) for number, finding in enumerate(run.findings, start=1))
+    lanes, of = gpus_with_lane(run), _of_what(run)
+    findings = tuple(_finding(number, finding, lanes, of) for number, finding in enumerate(run.findings, start=1))
     return FindingsView(TERMS["recoverable"], TERMS["severity"], findings, heading=heading)
 
 
-def _finding(number: int, finding: Finding) -> FindingView:
+def _finding(number: int, finding: Finding, lanes: frozenset[str], of: str) -> FindingView:
     found_class = finding.bottleneck_class
     amount, unit = _amount(finding.recoverable_ns)
     return FindingView(
@@ -69,14 +76,37 @@ def _finding(number: int, finding: Finding) -> FindingView:
         severity=finding.severity.value,
         title=finding.title,
         amount=amount,
-        unit=unit,
+        unit=None if unit is None else f"{unit} {of}",
         no_amount="about the trace" if found_class is None else "gain not measurable",
         class_name=None if found_class is None else capitalized(found_class.value),
-        class_fill=None if found_class is None else _CLASS_FILLS[found_class],
+        class_fill=None if found_class is None else CLASS_FILLS[found_class],
         cause=None if finding.cause is None else spelled(finding.cause),
-        evidence=tuple(ended(evidence.sentence) for evidence in finding.evidence),
+        evidence=tuple(_evidence(evidence, lanes) for evidence in finding.evidence),
         advice=finding.advice,
+        bound=None if finding.bound is None or amount is None else _BOUNDS[finding.bound],
+        confidence=None if finding.confidence is None else f"{finding.confidence.value} confidence",
+        confirm=finding.confirm,
+        check=finding.check,
     )
+
+
+def _evidence(evidence: Evidence, lanes: frozenset[str]) -> Sentence:
+    """The sentence, and where the timeline shows it, how to get there."""
+    place, sentence = evidence.place, Phrase(ended(capitalized(evidence.sentence)))
+    if place is None:
+        return (sentence,)
+    begin = format_timestamp(place.start_ns)
+    if place.gpu not in lanes:
+        return (sentence, Phrase(f" From {begin} on {place.gpu}."))
+    shown = Place(place.kind.value, place.gpu, place.start_ns, place.end_ns)
+    return (sentence, Phrase(" "), Phrase(f"{begin} on {place.gpu}", place=shown))
+
+
+def _of_what(run: Run) -> str:
+    """What amounts are of."""
+    losses = run.results.get(StepLosses)
+    is_steps = isinstance(losses, Skipped) or losses.step_losses.basis is Basis.STEPS
+    return "a step" if is_steps else "in all"
 
 
 def _amount(recoverable_ns: int | None) -> tuple[str, str] | tuple[None, None]:

@@ -11,23 +11,25 @@ from nsysan.report.prose import Sentence
 from nsysan.report.section import Layout, Section, View
 from nsysan.report.steady_waits import state_wait
 from nsysan.report.verdict import facts_of, state_step, state_verdict, subject_of
+from nsysan.report.walk import WalkStop, walk_of
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictView(View):
-    """The subject of the page with a few facts about it, and the verdict."""
+    """The subject of the page with a few facts about it, the verdict, and the walk to it."""
 
     subject: str
     facts: tuple[str, ...]
     why: str | None
     details: tuple[Sentence, ...]
+    walk: tuple[WalkStop, ...] = ()
 
 
 def _build(run: Run) -> VerdictView:
     verdict = state_verdict(run)
     others = (state_late_rank(run), state_step(run), state_wait(run), look_next(run))
     details = (*verdict.details, *filter(None, others))
-    return VerdictView(subject_of(run), facts_of(run), verdict.why, details, heading=verdict.sentence)
+    return VerdictView(subject_of(run), facts_of(run), verdict.why, details, walk_of(run), heading=verdict.sentence)
 
 
 SECTION = Section("verdict", 0, "Verdict", "What holds this job back", _build, Layout.OPEN)

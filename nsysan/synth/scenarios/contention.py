@@ -1,11 +1,18 @@
 """Kernels of the backward take longer beside the all-reduce of gradients, with which they share the GPU."""
 
+from dataclasses import replace
+
+from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario
 from nsysan.synth.training.knobs import Knobs
 
+_KNOBS = Knobs(bus_bytes_per_s=12e9, contention_slowdown=1.25)
 SCENARIO = Scenario(
     name="contention",
-    summary="healthy, but compute kernels are slower beside the all-reduce",
-    knobs=Knobs(bus_bytes_per_s=12e9, contention_slowdown=1.25),
+    summary="the all-reduce outlasts the backward, and compute kernels are slower beside it",
+    cause="exposed_collective",
+    bottleneck_class=BottleneckClass.COMMUNICATION,
+    knobs=_KNOBS,
+    without=replace(_KNOBS, bus_bytes_per_s=None),
     least_rank_count=2,
 )

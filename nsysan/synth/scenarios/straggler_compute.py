@@ -7,7 +7,7 @@ from nsysan.synth.training.knobs import Knobs
 SCENARIO = Scenario(
     name="straggler_compute",
     summary="one rank's GPU is slow, the others wait in the all-reduce",
-    cause="straggler",
+    cause="clock_throttle",
     bottleneck_class=BottleneckClass.COMPUTE,
     knobs=Knobs(straggler=Knobs(kernel_slowdown=1.4)),
     without=Knobs(),

@@ -1,0 +1,75 @@
+"""Exposed communication of a device by what it is: waiting for others, transfer, or one of both, unknown which."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.attribution.collectives.exposure import Exposure
+from nsysan.attribution.collectives.job_collectives import JobCollectives, Measured
+from nsysan.attribution.collectives.kinds import SEND_RECV
+from nsysan.model.tables import ABSENT, BoolArray, Int64Array
+from nsysan.timeline.intervals import Intervals, intersection, union
+
+
+@dataclass(frozen=True, slots=True)
+class ExposedCommunication:
+    """When communication of one device is exposed, on its report's clock.
+
+    ``messages`` is that of messages between pairs of ranks whose waits are not known. What several of them cover is
+    ``transfer`` first, then ``wait``.
+    """
+
+    wait: Intervals
+    transfer: Intervals
+    messages: Intervals
+    unresolved: Intervals
+
+
+class ExposedByMember:
+    """The exposed communication of the members of a job."""
+
+    def __init__(self, found: JobCollectives, exposure: Exposure) -> None:
+        self._found, self._exposure = found, exposure
+        self._waits_ns = np.full(len(found.operations), ABSENT)
+        self._is_message = np.zeros(len(found.operations), np.bool_)
+        for one in found.measured:
+            if one.waits is not None:
+                self._waits_ns[one.complete_table] = one.waits.wait_ns + self._delayed_ns(one)
+            if one.series.kind == SEND_RECV:
+                self._is_message[one.series.table[one.series.table >= 0]] = True
+
+    def _delayed_ns(self, one: Measured) -> Int64Array:
+        """By instance and rank how much more of the transfer is exposed than on the rank that hides most of it.
+
+        A rank that came early has nothing left to hide it under: it would hide as much if the others were not late.
+        """
+        if one.waits is None:
+            return np.zeros_like(one.complete_table)
+        exposed_ns = np.zeros_like(one.complete_table)
+        for column, member in enumerate(one.series.members):
+            if member in self._exposure.exposed:
+                rows = one.complete_table[:, column]
+                begun_ns = self._found.operations.start_ns[rows] + one.waits.wait_ns[:, column]
+                end_ns = self._found.operations.end_ns[rows]
+                exposed_ns[:, column] = self._exposure.exposed_ns(member, begun_ns, end_ns)
+        delayed_ns: Int64Array = exposed_ns - exposed_ns.min(axis=1, keepdims=True)
+        return delayed_ns
+
+    def of(self, member: int) -> ExposedCommunication:
+        """That of one member."""
+        operations, own = self._found.operations, self._found.rows_of(member)
+        exposed = self._exposure.exposed[member]
+        start_ns, end_ns, wait_ns = operations.start_ns[own], operations.end_ns[own], self._waits_ns[own]
+        known, message = wait_ns != ABSENT, self._is_message[own]
+        begun_ns = start_ns + np.where(known, wait_ns, 0)
+        transfer = _exposed(exposed, begun_ns, end_ns, known)
+        wait = _exposed(exposed, start_ns, begun_ns, known).without(transfer)
+        messages = _exposed(exposed, start_ns, end_ns, ~known & message).without(transfer).without(wait)
+        unresolved = exposed.without(transfer).without(wait).without(messages)
+        return ExposedCommunication(wait, transfer, messages, unresolved)
+
+
+def _exposed(exposed: Intervals, start_ns: Int64Array, end_ns: Int64Array, chosen: BoolArray) -> Intervals:
+    return intersection(exposed, union(start_ns[chosen], end_ns[chosen]))

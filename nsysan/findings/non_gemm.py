@@ -1,0 +1,70 @@
+"""Compute that neither multiplies nor attends: kernels that could be fused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from nsysan.analysis.kernel_summary import KernelClassRow, KernelSummary
+from nsysan.analysis.steps import Steps
+from nsysan.findings.advice import advise
+from nsysan.findings.losing import losses_of
+from nsysan.findings.registry import Rule
+from nsysan.findings.thresholds import MATERIAL_FRAC, NON_GEMM_FRAC, SHORT_KERNEL_NS
+from nsysan.model.confidence import Confidence
+from nsysan.model.findings import Evidence, Finding
+from nsysan.model.kernels import KernelClass
+from nsysan.model.losses import NON_GEMM
+from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.units import counted, format_duration, format_fraction
+from nsysan.model.verdicts import BottleneckClass, Severity
+
+_FUSABLE = frozenset(
+    {
+        KernelClass.ELEMENTWISE,
+        KernelClass.NORMALIZATION,
+        KernelClass.REDUCTION,
+        KernelClass.OPTIMIZER,
+        KernelClass.COPY,
+        KernelClass.MEMSET,
+    }
+)
+_APART = frozenset({KernelClass.COMMUNICATION, KernelClass.FUSED_COMMUNICATION})
+_LISTED = 3
+
+
+def find_non_gemm(results: ResultSet) -> Iterable[Finding]:
+    """Information where over 30 % of compute kernels' time in steps is elementwise, norms, optimizer and such."""
+    summary, report = results.get(KernelSummary), losses_of(results)
+    if isinstance(summary, Skipped) or isinstance(results.get(Steps), Skipped):
+        return
+    rows = [row for row in summary.kernel_classes if row.kernel_class not in _APART]
+    fusable = sorted((row for row in rows if row.kernel_class in _FUSABLE), key=lambda row: -row.total_ns)
+    if report is not None and report.graph_ns >= MATERIAL_FRAC * report.stretch_ns:
+        # what runs in graphs is unknown, and most of it may multiply
+        return
+    compute_ns, fusable_ns = sum(row.total_ns for row in rows), sum(row.total_ns for row in fusable)
+    if not compute_ns or fusable_ns <= NON_GEMM_FRAC * compute_ns:
+        return
+    yield Finding(
+        id=RULE.id,
+        bottleneck_class=BottleneckClass.COMPUTE,
+        cause=NON_GEMM,
+        severity=Severity.INFO,
+        title=f"{format_fraction(fusable_ns / compute_ns)} of compute kernels' time neither multiplies nor attends",
+        recoverable_ns=None,
+        evidence=tuple(Evidence(_sentence(row), KernelSummary.id) for row in fusable[:_LISTED]),
+        advice=advise(NON_GEMM, BottleneckClass.COMPUTE, results),
+        confidence=Confidence.MEDIUM,
+        confirm="Compare the bytes these kernels move with the bandwidth of memory: --gpu-metrics-devices=all "
+        "shows it.",
+    )
+
+
+RULE = Rule("non_gemm", find_non_gemm)
+
+
+def _sentence(row: KernelClassRow) -> str:
+    short = ", most too short to outlast a launch" if row.median_ns < SHORT_KERNEL_NS else ""
+    name = row.kernel_class.value.replace("_", " ")
+    took, median = format_duration(row.total_ns), format_duration(row.median_ns)
+    return f"{name}: {counted(row.count, 'kernel')}, {took}, median {median}{short}."

@@ -1,0 +1,28 @@
+"""The model that ``--model`` names: a file, and keys that it lacks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nsysan.model.errors import InputError
+from nsysan.model.text import visible_text
+from nsysan.planning.model_config import parse_extra, parse_model
+from nsysan.planning.model_shape import ModelShape
+
+LARGEST_BYTES = 1 << 24
+
+
+def read_model(argument: str) -> ModelShape:
+    """The model of ``FILE[,KEY=VALUE...]``. Raises InputError where the file cannot be read or describes none."""
+    name, *pieces = argument.split(",")
+    path, shown = Path(name), visible_text(name)
+    try:
+        if path.stat().st_size > LARGEST_BYTES:
+            raise InputError(f"{shown} is too large to describe a model.", "Give a config.json.")
+        text = path.read_text("utf-8", "replace")
+    except OSError as error:
+        raise InputError(f"Cannot read {shown}: {error.strerror}.", "Give the path of a config.json.") from error
+    try:
+        return parse_model(text, parse_extra(pieces))
+    except InputError as error:
+        raise InputError(f"{shown}: {error.message}", error.hint) from error

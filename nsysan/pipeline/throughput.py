@@ -1,0 +1,175 @@
+"""Throughput, MFU and cost of a run, from its steps and what the user says of model, peak and price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from nsysan.analysis.baseline import Baseline
+from nsysan.analysis.collectives import Collectives
+from nsysan.analysis.step_losses import StepLosses
+from nsysan.analysis.steps import Steps
+from nsysan.model.findings import Finding
+from nsysan.model.losses import Basis
+from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.units import NS_PER_S
+from nsysan.pipeline.smaller_run import scaling_row
+from nsysan.planning.cost import gpu_hours, saved_frac
+from nsysan.planning.flop import Attention, flop_per_token
+from nsysan.planning.mfu import Pace, conventions, utilisation
+from nsysan.planning.model_shape import ModelShape
+from nsysan.planning.scaling import StepParts
+from nsysan.planning.throughput import CostRow, Throughput, ThroughputReport, UtilisationRow
+
+_NO_MODEL = "needs the model: give --model"
+_NO_PEAK = "needs the dense peak of one GPU: give --peak and --dtype"
+_NO_WORLD = "needs how many GPUs the whole job has: give --world-size"
+_NO_BATCH = "needs sequence and global_batch of the model: give them with --model FILE,sequence=...,global_batch=..."
+_S_PER_HOUR = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class ThroughputOptions:
+    """What the user says. ``peak_flop_per_s`` is of one GPU, dense, of ``dtype``; ``price`` of a GPU-hour.
+
+    ``smaller`` are the parts of a step of a run on fewer GPUs.
+    """
+
+    model: ModelShape | None = None
+    peak_flop_per_s: float | None = None
+    dtype: str | None = None
+    price: float | None = None
+    smaller: StepParts | None = None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether there is anything to compute."""
+        return self.model is not None or self.price is not None or self.smaller is not None
+
+
+def with_throughput(results: ResultSet, options: ThroughputOptions) -> ResultSet:
+    """The results and the throughput, with MFU and tokens a second among the baseline figures.
+
+    Raises UsageError where MFU comes out above 1.
+    """
+    if not options.is_given:
+        return results
+    report = _Measured(results, options).report()
+    found = _with_baseline(results.with_result(Throughput.id, Throughput(report)), report)
+    if options.smaller is None:
+        return found
+    scaled = replace(report, scaling=scaling_row(options.smaller, found))
+    return found.with_result(Throughput.id, Throughput(scaled))
+
+
+def with_costs(results: ResultSet, findings: Sequence[Finding]) -> ResultSet:
+    """The results with what the gain of each finding is worth; the step must be known for it."""
+    found, losses = results.get(Throughput), results.get(StepLosses)
+    if isinstance(found, Skipped) or isinstance(losses, Skipped) or losses.step_losses.basis is not Basis.STEPS:
+        return results
+    rows = tuple(_costs(found.throughput, losses.step_losses.stretch_ns, findings))
+    return results.with_result(Throughput.id, Throughput(replace(found.throughput, costs=rows)))
+
+
+def _costs(report: ThroughputReport, step_ns: float, findings: Sequence[Finding]) -> Iterator[CostRow]:
+    for finding in findings:
+        if finding.recoverable_ns and finding.cause is not None:
+            saved = saved_frac(finding.recoverable_ns, step_ns)
+            money = None if report.cost_per_hour is None else saved * report.cost_per_hour
+            yield CostRow(finding.id, finding.cause, saved, money)
+
+
+class _Measured:
+    """What the results tell of the pace, and what the options make of it."""
+
+    def __init__(self, results: ResultSet, options: ThroughputOptions) -> None:
+        self._options = options
+        steps, collectives = results.get(Steps), results.get(Collectives)
+        known = [] if isinstance(steps, Skipped) else [one.mean_ns for one in steps.steps.devices if one.mean_ns]
+        self._step_ns = max(known, default=None)
+        self._no_steps = f"needs training steps: {steps.reason}" if isinstance(steps, Skipped) else "no step is steady"
+        self._world_size = None if isinstance(collectives, Skipped) else collectives.world_size
+
+    def report(self) -> ThroughputReport:
+        """All that follows; the reason of what does not is among ``unknown``."""
+        model, step_ns, world_size = self._options.model, self._step_ns, self._world_size
+        tokens = None if model is None else model.tokens_per_step
+        per_s = None if tokens is None or step_ns is None else tokens * NS_PER_S / step_ns
+        price = self._options.price
+        hourly = None if price is None or world_size is None else price * world_size
+        return ThroughputReport(
+            step_ns=step_ns,
+            world_size=world_size,
+            tokens_per_step=tokens,
+            tokens_per_s=per_s,
+            peak_flop_per_s=self._options.peak_flop_per_s,
+            peak_source=None if self._options.peak_flop_per_s is None else "given with --peak",
+            dtype=self._options.dtype or (None if model is None else model.dtype),
+            utilisation=tuple(self._utilisation()),
+            price=price,
+            gpu_hours_per_step=None if step_ns is None or world_size is None else gpu_hours(world_size, step_ns),
+            cost_per_hour=hourly,
+            tokens_per_money=None if per_s is None or not hourly else per_s * _S_PER_HOUR / hourly,
+            costs=(),
+            unknown=dict(self._unknown()),
+        )
+
+    def _utilisation(self) -> Iterator[UtilisationRow]:
+        """By both conventions, the default first."""
+        model = self._options.model
+        if model is None or model.sequence is None:
+            return
+        for attention in Attention:
+            found = None if self._lacking else utilisation(model, self._pace, attention)
+            yield UtilisationRow(
+                attention=attention,
+                flop_per_token=flop_per_token(model, attention).model,
+                mfu=None if found is None else found.mfu,
+                hfu=None if found is None else found.hfu,
+                conventions=conventions(model, attention),
+            )
+
+    @property
+    def _pace(self) -> Pace:
+        assert self._step_ns is not None
+        assert self._world_size is not None
+        assert self._options.peak_flop_per_s is not None
+        return Pace(self._step_ns, self._world_size, self._options.peak_flop_per_s)
+
+    @property
+    def _lacking(self) -> str | None:
+        """Why there is no MFU."""
+        model = self._options.model
+        for why, is_missing in (
+            (_NO_MODEL, model is None),
+            (_NO_BATCH, model is not None and model.tokens_per_step is None),
+            (self._no_steps, self._step_ns is None),
+            (_NO_WORLD, self._world_size is None),
+            (_NO_PEAK, self._options.peak_flop_per_s is None),
+        ):
+            if is_missing:
+                return why
+        return None
+
+    def _unknown(self) -> Iterator[tuple[str, str]]:
+        model = self._options.model
+        if self._lacking is not None:
+            yield "mfu", self._lacking
+        if model is None or model.tokens_per_step is None:
+            yield "tokens_per_s", _NO_MODEL if model is None else _NO_BATCH
+        elif self._step_ns is None:
+            yield "tokens_per_s", self._no_steps
+        if self._options.price is not None and self._world_size is None:
+            yield "cost_per_hour", _NO_WORLD
+
+
+def _with_baseline(results: ResultSet, report: ThroughputReport) -> ResultSet:
+    """The six figures with those two that need a model."""
+    baseline = results.get(Baseline)
+    if isinstance(baseline, Skipped):
+        return results
+    mfu = report.utilisation[0].mfu if report.utilisation else None
+    unknown = {key: why for key, why in baseline.baseline.unknown.items() if key not in {"mfu", "tokens_per_s"}}
+    unknown |= {key: why for key, why in report.unknown.items() if key in {"mfu", "tokens_per_s"}}
+    figures = replace(baseline.baseline, tokens_per_s=report.tokens_per_s, mfu=mfu, unknown=unknown)
+    return results.with_result(Baseline.id, Baseline(figures))

@@ -1,0 +1,65 @@
+"""Efficiency of a job against a smaller run of it, in factors that multiply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from nsysan.model.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class StepParts:
+    """The mean step of a run: what it computes or idles, exposed transfer, and exposed waiting; they add up to it.
+
+    ``tokens`` are those of a step where known.
+    """
+
+    gpu_count: int
+    own_ns: float
+    transfer_ns: float
+    wait_ns: float
+    tokens: float | None
+
+    @property
+    def step_ns(self) -> float:
+        """The step."""
+        return self.own_ns + self.transfer_ns + self.wait_ns
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """Throughput per GPU against the smaller run's, and what it is the product of."""
+
+    efficiency: float
+    compute: float
+    exposed_communication: float
+    waiting: float
+
+
+def scaling(small: StepParts, large: StepParts) -> Scaling:
+    """E = compute x exposed communication x waiting, each the ratio of the smaller run's time to the larger's.
+
+    Weak scaling, as much work a GPU: E = t_small / t_large. Where the tokens of a step are known times are those of a
+    token and GPU, so that strong scaling is the same. Raises UsageError where a step has no work of its own.
+    """
+    if not small.own_ns or not large.own_ns:
+        raise UsageError("A step that computes nothing does not scale.", "Compare runs with training steps.")
+    if small.tokens is None or large.tokens is None:
+        # of one run alone they say nothing: as much work a GPU is taken for granted
+        small, large = replace(small, tokens=None), replace(large, tokens=None)
+    a, b = _per_work(small), _per_work(large)
+    compute = a.own_ns / b.own_ns
+    with_transfer = (a.own_ns + a.transfer_ns) / (b.own_ns + b.transfer_ns)
+    whole = a.step_ns / b.step_ns
+    return Scaling(whole, compute, with_transfer / compute, whole / with_transfer)
+
+
+def _per_work(parts: StepParts) -> StepParts:
+    """The times of a token on its GPU; of the step where tokens are not known."""
+    work = 1.0 if parts.tokens is None else parts.tokens / parts.gpu_count
+    return StepParts(parts.gpu_count, parts.own_ns / work, parts.transfer_ns / work, parts.wait_ns / work, None)
+
+
+def amdahl_speed_up(serial_frac: float, gpu_count: int) -> float:
+    """The most that so many GPUs are faster than one, where a share of the work is serial."""
+    return 1 / (serial_frac + (1 - serial_frac) / gpu_count)

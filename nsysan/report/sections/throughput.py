@@ -1,0 +1,128 @@
+"""How fast the job trains against what its GPUs could: MFU by both conventions, and what the gap costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nsysan.model.results import Skipped
+from nsysan.model.run import Run
+from nsysan.model.units import counted, format_count, format_fraction
+from nsysan.planning.throughput import CostRow, ScalingRow, Throughput, ThroughputReport, UtilisationRow
+from nsysan.report.elements import Cell, Column, Table
+from nsysan.report.prose import capitalized, ended, fraction_or, spelled
+from nsysan.report.section import Layout, Section, View
+from nsysan.report.terms import TERMS
+
+
+@dataclass(frozen=True, slots=True)
+class ThroughputView(View):
+    """The tables, and what they were counted from."""
+
+    tables: tuple[Table, ...]
+    sentences: tuple[str, ...]
+
+
+def _build(run: Run) -> ThroughputView | None:
+    found = run.results.get(Throughput)
+    if isinstance(found, Skipped):
+        return None
+    report = found.throughput
+    tables = (_utilisation(report.utilisation), _costs(report.costs))
+    sentences = (*_basis(report), *(f"{_NAMES[key]}: {ended(why)}" for key, why in report.unknown.items()))
+    return ThroughputView(tuple(filter(None, tables)), sentences, heading=throughput_sentence(report))
+
+
+_NAMES = {"mfu": "MFU is not known", "tokens_per_s": "Tokens per second are not known", "cost_per_hour": "No cost"}
+
+
+def throughput_sentence(report: ThroughputReport) -> str:
+    """The figures in one sentence, with the convention of each."""
+    told = [f"{report.tokens_per_s:,.0f} tokens a second"] if report.tokens_per_s is not None else []
+    known = [row for row in report.utilisation if row.mfu is not None]
+    told += [f"MFU {fraction_or(row.mfu, '')} ({row.attention.value} attention)" for row in known]
+    if report.cost_per_hour is not None:
+        told.append(f"{report.cost_per_hour:,.2f} an hour")
+    if report.scaling is not None:
+        told.append(_scaling(report.scaling))
+    return capitalized(", ".join(told)) or "What the model says of throughput"
+
+
+def _scaling(row: ScalingRow) -> str:
+    """``efficiency 80.0 % of 8 GPUs (compute 0.952 x exposed communication 0.913 x waiting 0.920)``."""
+    factors = (
+        f"compute {row.compute:.3f} x exposed communication {row.exposed_communication:.3f} x waiting {row.waiting:.3f}"
+    )
+    of = "a token" if row.is_of_tokens else "a step with as much work a GPU"
+    return f"efficiency {format_fraction(row.efficiency)} of {counted(row.smaller_gpu_count, 'GPU')}, {of} ({factors})"
+
+
+def _basis(report: ThroughputReport) -> tuple[str, ...]:
+    peak, dtype = report.peak_flop_per_s, f" of {report.dtype}" if report.dtype else ""
+    told = []
+    if peak is not None:
+        told.append(f"Peak of one GPU: {peak / 1e12:,.1f} TFLOP/s dense{dtype}, {report.peak_source}.")
+    if report.world_size is not None and report.tokens_per_step is not None:
+        gpus = counted(report.world_size, "GPU")
+        told.append(f"{format_count(report.tokens_per_step)} tokens a step on {gpus}.")
+    if report.tokens_per_money is not None:
+        told.append(f"{report.tokens_per_money:,.0f} tokens for one unit of the price.")
+    return tuple(told)
+
+
+def _utilisation(rows: Sequence[UtilisationRow]) -> Table | None:
+    if not rows:
+        return None
+    return Table(
+        id="utilisation",
+        caption="Utilisation by either convention of attention",
+        columns=(
+            Column("Attention"),
+            Column("FLOP a token", numeric=True, unit="FLOP"),
+            Column("MFU", TERMS["mfu"], numeric=True, unit="fraction"),
+            Column("HFU", numeric=True, unit="fraction"),
+            Column("counted"),
+        ),
+        rows=tuple(
+            (
+                Cell(row.attention.value),
+                Cell(f"{row.flop_per_token:.4g}", value=row.flop_per_token),
+                Cell(fraction_or(row.mfu, "not known"), value=row.mfu),
+                Cell(fraction_or(row.hfu, "not known"), value=row.hfu),
+                Cell("; ".join(row.conventions)),
+            )
+            for row in rows
+        ),
+        source="throughput.utilisation[]",
+        is_ordered=True,
+    )
+
+
+def _costs(rows: Sequence[CostRow]) -> Table | None:
+    if not rows:
+        return None
+    return Table(
+        id="costs",
+        caption="What each finding's gain saves of the cost, alone: gains of two do not add up",
+        columns=(
+            Column("Finding"),
+            Column("cause"),
+            Column("saves", numeric=True, unit="fraction"),
+            Column("an hour", numeric=True),
+        ),
+        rows=tuple(
+            (
+                Cell(spelled(row.finding)),
+                Cell(spelled(row.cause)),
+                Cell(format_fraction(row.saved_frac), value=row.saved_frac),
+                Cell("no price", style="faint")
+                if row.saved_per_hour is None
+                else Cell(f"{row.saved_per_hour:,.2f}", value=row.saved_per_hour),
+            )
+            for row in rows
+        ),
+        source="throughput.costs[]",
+    )
+
+
+SECTION = Section("throughput", 32, "Throughput", "How fast it trains, and at what cost", _build, Layout.WIDE)

@@ -1,0 +1,189 @@
+"""One small trace for each signature that no simulated job has, and one that just misses it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nsysan.model.findings import Finding
+from nsysan.model.verdicts import BottleneckClass
+from nsysan.synth.export import Export
+from tests.runs import analyze_exports
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MS, US = 1_000_000, 1_000
+GEMM = "ampere_sgemm_128x64_tn"
+ADD = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>"
+ALL_REDUCE = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096>)"
+STEP_NS = 10 * MS
+STEPS = 6
+
+
+def steps(pause_ns: int = 0, named: str | None = None, *, pausing: range = range(STEPS)) -> Export:
+    """Steps of 10 ms of GEMMs; in ``pausing`` ones the host pauses after the first, in a range of this name."""
+    export, now, number = Export(), 0, 0
+    for step in range(STEPS):
+        begin = now
+        for half in range(2):
+            if half and step in pausing and pause_ns:
+                if named is not None:
+                    export.nvtx(now, now + pause_ns, named)
+                now += pause_ns
+            number += 1
+            export.call(now, now + US, "cudaLaunchKernel_v7000", correlation=number)
+            export.kernel(now + US, now + STEP_NS // 2, GEMM, correlation=number)
+            now += STEP_NS // 2
+        export.nvtx(begin, now - 1, f"step {step}")
+    return export
+
+
+def about(findings: tuple[Finding, ...], cause: str) -> list[tuple[BottleneckClass | None, int | None]]:
+    return [(found.bottleneck_class, found.recoverable_ns) for found in findings if found.cause == cause]
+
+
+NAMED_PAUSES = [
+    ("gc", "garbage_collection", BottleneckClass.SCHEDULING),
+    ("save_checkpoint", "checkpoint", BottleneckClass.SCHEDULING),
+    ("gloo:barrier", "host_communication", BottleneckClass.COMMUNICATION),
+    ("DataLoader.__next__", "data_loading", BottleneckClass.DATA),
+]
+
+
+@pytest.mark.parametrize(("name", "cause", "bottleneck_class"), NAMED_PAUSES)
+def test_a_pause_that_its_range_names_costs_its_length(
+    tmp_path: Path, name: str, cause: str, bottleneck_class: BottleneckClass
+) -> None:
+    run = analyze_exports(tmp_path, steps(2 * MS, name))
+
+    [(found_class, recoverable_ns)] = about(run.findings, cause)
+    assert found_class is bottleneck_class
+    assert recoverable_ns == pytest.approx(2 * MS, abs=2 * US)
+    assert run.diagnosis.headline is not None
+    assert run.diagnosis.headline.cause == cause
+
+
+@pytest.mark.parametrize(("name", "cause", "bottleneck_class"), NAMED_PAUSES)
+def test_a_pause_of_half_a_percent_is_no_finding(
+    tmp_path: Path, name: str, cause: str, bottleneck_class: BottleneckClass
+) -> None:
+    run = analyze_exports(tmp_path, steps(50 * US, name))
+
+    assert about(run.findings, cause) == []
+    assert run.diagnosis.headline is None
+    assert run.diagnosis.classes[bottleneck_class].recoverable_ns == pytest.approx(50 * US, abs=2 * US)
+
+
+def test_a_pause_in_one_step_of_five_costs_a_fifth_of_it(tmp_path: Path) -> None:
+    # of the five closed steps one pauses for 5 ms
+    run = analyze_exports(tmp_path, steps(5 * MS, "gc", pausing=range(2, 3)))
+
+    [(_, recoverable_ns)] = about(run.findings, "garbage_collection")
+    assert recoverable_ns == pytest.approx(5 * MS / 5, abs=2 * US)
+
+
+@pytest.mark.parametrize(("stream", "found"), [(7, ["same_stream"]), (13, [])])
+def test_communication_on_the_computing_stream_is_told(tmp_path: Path, stream: int, found: list[str]) -> None:
+    export = Export()
+    for place in range(10):
+        begin = place * 10 * MS
+        export.kernel(begin, begin + 8 * MS, GEMM, stream=7)
+        export.kernel(begin + 8 * MS, begin + 10 * MS, ALL_REDUCE, stream=stream)
+
+    findings = analyze_exports(tmp_path, export).findings
+
+    assert [one.id for one in findings if one.id == "same_stream"] == found
+
+
+def test_one_stray_kernel_of_communication_shares_no_stream(tmp_path: Path) -> None:
+    # nsys-ai 134: 1 of 10 collectives on the stream that computes
+    export = Export()
+    for place in range(10):
+        begin = place * 10 * MS
+        export.kernel(begin, begin + 8 * MS, GEMM, stream=7)
+        export.kernel(begin + 8 * MS, begin + 10 * MS, ALL_REDUCE, stream=13 if place else 7)
+
+    findings = analyze_exports(tmp_path, export).findings
+
+    assert "same_stream" not in {one.id for one in findings}
+
+
+@pytest.mark.parametrize(("elementwise_ns", "found"), [(3_100 * US, True), (2_900 * US, False)])
+def test_elementwise_kernels_of_over_30_percent_could_be_fused(
+    tmp_path: Path,
+    elementwise_ns: int,
+    found: bool,  # noqa: FBT001
+) -> None:
+    export = Export()
+    for step in range(4):
+        begin, rest = step * 10 * MS, (step + 1) * 10 * MS - elementwise_ns
+        export.nvtx(begin, begin + 10 * MS - 1, f"step {step}")
+        export.call(begin, begin + US, "cudaLaunchKernel_v7000", correlation=2 * step + 1)
+        export.call(begin + US, begin + 2 * US, "cudaLaunchKernel_v7000", correlation=2 * step + 2)
+        export.kernel(begin + 2 * US, rest, GEMM, correlation=2 * step + 1)
+        export.kernel(rest, begin + 10 * MS, ADD, correlation=2 * step + 2)
+
+    findings = analyze_exports(tmp_path, export).findings
+
+    assert ("non_gemm" in {one.cause for one in findings}) is found
+
+
+def test_of_a_lone_rank_it_is_not_known_whether_communication_waits_or_transfers(tmp_path: Path) -> None:
+    export = Export()
+    for place in range(10):
+        begin = place * 10 * MS
+        export.kernel(begin, begin + 6 * MS, GEMM).kernel(begin + 6 * MS, begin + 10 * MS, ALL_REDUCE, stream=13)
+
+    diagnosis = analyze_exports(tmp_path, export).diagnosis
+
+    # the window is cut where the kernels have run once: after 10 of 100 ms
+    assert diagnosis.headline is not None
+    assert diagnosis.headline.sentence == (
+        "Communication may hold the job back most: communication is exposed, and whether it transfers or waits for "
+        "other ranks is not known, 36.000 of 90.000 ms after start-up (40.0 %)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("pause_ns", "claim"),
+    [(2 * MS, "Data is the largest measurable loss: "), (30 * MS, "Data holds the job back most: ")],
+)
+def test_a_headline_claims_no_more_than_can_be_measured(tmp_path: Path, pause_ns: int, claim: str) -> None:
+    # GEMMs take 10 ms of each step, and how fast they are is not known: they may lose more than 2 ms, not more than 30
+    run = analyze_exports(tmp_path, steps(pause_ns, "DataLoader.__next__"))
+
+    assert run.diagnosis.headline is not None
+    assert run.diagnosis.headline.sentence.startswith(claim)
+
+
+def test_where_order_and_size_disagree_both_are_said(tmp_path: Path) -> None:
+    # of each step of 13 ms 1 is communication of the host, which is met first, and 2 garbage collection
+    export = steps(3 * MS)
+    for begin in range(0, STEPS * 13 * MS, 13 * MS):
+        export.nvtx(begin + 5 * MS, begin + 6 * MS, "gloo:barrier").nvtx(begin + 6 * MS, begin + 8 * MS, "gc")
+
+    diagnosis = analyze_exports(tmp_path, export).diagnosis
+
+    assert diagnosis.headline is not None
+    assert diagnosis.headline.cause == "garbage_collection"
+    assert diagnosis.order == "The walk meets communication first (7.7 %)."
+
+
+def test_what_is_not_known_is_met_in_its_order_too(tmp_path: Path) -> None:
+    # of a lone rank's 10 ms 4 communicate or wait, and 2 wait for data, which comes after communication in the walk
+    export = Export()
+    for place in range(10):
+        begin = place * 10 * MS
+        export.nvtx(begin + 4 * MS, begin + 6 * MS, "DataLoader.__next__")
+        for number, (start, end, name) in enumerate(((0, 4, GEMM), (6, 10, ALL_REDUCE))):
+            correlation = 2 * place + number + 1
+            export.call(begin + start * MS, begin + start * MS + US, "cudaLaunchKernel", correlation=correlation)
+            stream = 13 if number else 7
+            export.kernel(begin + start * MS + US, begin + end * MS, name, stream=stream, correlation=correlation)
+
+    diagnosis = analyze_exports(tmp_path, export).diagnosis
+
+    assert diagnosis.headline is not None
+    assert (diagnosis.headline.bottleneck_class, diagnosis.order) == (BottleneckClass.COMMUNICATION, None)

@@ -1,0 +1,128 @@
+"""From --model to MFU, tokens and costs, over the whole way."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nsysan.analysis.baseline import Baseline
+from nsysan.cli.main import main
+from nsysan.pipeline.analyze import AnalyzeOptions, analyze
+from nsysan.pipeline.throughput import ThroughputOptions
+from nsysan.planning.throughput import CostRow, Throughput
+from nsysan.report.sections.throughput import SECTION, ThroughputView
+from nsysan.synth.export import Export
+from tests.planning.test_published_figures import LLAMA_8B
+from tests.runs import result_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+S = 1_000_000_000
+GEMM = "ampere_sgemm_128x64_tn"
+
+
+def waiting_job() -> Export:
+    """Steps of 2 s, of which the GPU waits for data for 0.4 s."""
+    export = Export()
+    for step in range(5):
+        begin = step * 2 * S
+        export.nvtx(begin, begin + 2 * S - 1, f"step {step}")
+        for half, (start, end) in enumerate(((0, 8 * S // 10), (12 * S // 10, 2 * S))):
+            number = 2 * step + half + 1
+            export.call(begin + start, begin + start + 1_000, "cudaLaunchKernel", correlation=number)
+            export.kernel(begin + start + 1_000, begin + end, GEMM, correlation=number)
+        export.nvtx(begin + 8 * S // 10, begin + 12 * S // 10, "DataLoader.__next__")
+    return export
+
+
+def test_mfu_tokens_and_costs_follow_from_model_peak_and_price(tmp_path: Path) -> None:
+    path = waiting_job().write(tmp_path / "rank0.sqlite")
+    options = AnalyzeOptions(throughput=ThroughputOptions(LLAMA_8B, 989e12, "bf16", 2.0))
+
+    run = analyze([path], options)
+
+    report = result_of(run, Throughput).throughput
+    # 8,192 tokens in 2 s, on one GPU at 2 an hour
+    assert report.unknown == {"mfu": "needs how many GPUs the whole job has: give --world-size", **NO_COST}
+    assert report.tokens_per_s == 4096
+    assert result_of(run, Baseline).baseline.tokens_per_s == 4096
+    (cost,) = report.costs
+    assert replace(cost, saved_frac=0.2) == CostRow("data_loading", "data_loading", 0.2, None)
+    assert cost.saved_frac == pytest.approx(0.2, abs=1e-5)
+
+
+NO_COST = {"cost_per_hour": "needs how many GPUs the whole job has: give --world-size"}
+
+
+def test_the_command_says_both_conventions_and_refuses_more_than_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = str(waiting_job().write(tmp_path / "rank0.sqlite"))
+    keys = {"layers": 32, "hidden": 4096, "heads": 32, "kv_heads": 8, "ffn": 14336, "gated": True, "vocabulary": 128256}
+    (tmp_path / "model.json").write_text(json.dumps(keys))
+    given = ["--peak", "989e12", "--world-size", "1", "--price", "2"]
+
+    done = main(["analyze", path, "--model", "model.json,sequence=8192,global_batch=1", *given])
+    told = capsys.readouterr().out
+    refused = main(["analyze", path, "--model", "model.json,sequence=8192,global_batch=64", *given])
+
+    # 8,192 tokens x 57.9e9 FLOP of all scores in 2 s of 989e12: D9's 39.0 % at 6,667 tokens/s is 24.0 % at 4,096
+    assert done == 0
+    assert "4,096 tokens a second, MFU 21.3 % (causal attention), MFU 24.0 % (full attention), 2.00 an hour." in told
+    assert refused == 2
+    assert "which cannot be" in capsys.readouterr().err
+
+
+def test_without_a_model_there_is_no_section(tmp_path: Path) -> None:
+    path = waiting_job().write(tmp_path / "rank0.sqlite")
+    with_model = analyze([path], AnalyzeOptions(throughput=ThroughputOptions(LLAMA_8B)))
+
+    assert SECTION.build(analyze([path], AnalyzeOptions())) is None
+    view = SECTION.build(with_model)
+    assert isinstance(view, ThroughputView)
+    assert "MFU is not known: needs how many GPUs the whole job has: give --world-size." in view.sentences
+
+
+def two_ranks(extra_ns: int) -> Export:
+    """The job on two GPUs, each step longer by what both compute more and by a transfer of 0.2 s that nothing hides."""
+    export = Export()
+    step_ns = 2 * S + extra_ns + S // 5
+    for pid in (100, 200):
+        for step in range(5):
+            begin, number = step * step_ns, 2 * step + 1
+            export.nvtx(begin, begin + step_ns - 1, f"step {step}", pid=pid)
+            export.call(begin, begin + 1_000, "cudaLaunchKernel", pid=pid, correlation=number)
+            export.call(begin + 1_000, begin + 2_000, "cudaLaunchKernel", pid=pid, correlation=number + 1)
+            export.kernel(begin + 2_000, begin + 2 * S + extra_ns, GEMM, pid=pid, device=pid // 100, correlation=number)
+            name = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096>)"
+            export.kernel(
+                begin + 2 * S + extra_ns,
+                begin + step_ns,
+                name,
+                pid=pid,
+                device=pid // 100,
+                stream=13,
+                correlation=number + 1,
+            )
+    return export
+
+
+def test_efficiency_against_a_smaller_run_is_a_product(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    small, large = (export.write(tmp_path / name) for export, name in ((waiting_job(), "a"), (two_ranks(S // 5), "b")))
+    assert main(["analyze", str(small), "--json", "small.json", "-q"]) == 0
+    capsys.readouterr()
+
+    assert main(["analyze", str(large), "--smaller", "small.json", "--world-size", "2"]) == 0
+    # 2 s become 2.4: 0.2 more compute and 0.2 of transfer
+    told = capsys.readouterr().out.replace("\n", " ")
+    assert "Efficiency 83.3 % of 1 GPU" in told
+    assert "compute 0.909 x exposed communication 0.917 x waiting 1.000" in told
+    assert main(["analyze", str(small), "--smaller", "small.json"]) == 2
