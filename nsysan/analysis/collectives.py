@@ -13,13 +13,13 @@ from nsysan.analysis.collective_purposes import Told, purposes_of
 from nsysan.analysis.collective_stages import common_stages, stage_of_code, stages_of_operations
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.registry import Analysis
-from nsysan.attribution.collectives.bandwidth import bus_factor, rate_bytes_per_s
 from nsysan.attribution.collectives.ceilings import CeilingOf, CollectiveCeiling
 from nsysan.attribution.collectives.exchanges import is_among_all, skew_of
 from nsysan.attribution.collectives.exposure import Exposure
 from nsysan.attribution.collectives.job_collectives import JobCollectives, Measured
 from nsysan.attribution.collectives.operations import NONE
 from nsysan.attribution.job import Job
+from nsysan.hardware.bandwidth import bus_factor, rate_bytes_per_s
 from nsysan.model.confidence import Confidence
 from nsysan.model.figures import Figure
 from nsysan.model.kernels import Collective
