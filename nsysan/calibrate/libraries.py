@@ -13,12 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from nsysan.model.errors import MissingToolError
-
-if TYPE_CHECKING:
-    from nsysan.calibrate import _native
 
 AnyLibrary = TypeVar("AnyLibrary")
 
@@ -44,7 +41,7 @@ _NVRTC = {13: "libnvrtc.so.13", 12: "libnvrtc.so.12", 11: "libnvrtc.so.11.2"}
 
 
 def cublaslt_for(driver_version: int) -> Wanted:
-    """cuBLASLt of a release that this driver (13000 for CUDA 13.0) can run, the newest first."""
+    """CuBLASLt of a release that this driver (13000 for CUDA 13.0) can run, the newest first."""
     sonames = tuple(_CUBLASLT.format(major) for major in _majors(driver_version))
     return Wanted("cuBLASLt", "NSYSAN_LIBCUBLASLT", sonames, "PyTorch's CUDA wheels, or pip install nvidia-cublas-cu12")
 
@@ -69,17 +66,24 @@ def native() -> Any:
 
 def open_library(kind: Callable[[str], AnyLibrary], wanted: Wanted) -> tuple[AnyLibrary, str]:
     """The library and the path it was opened by. Raises MissingToolError where none of its files can be opened."""
-    module = native()
-    tried = []
+    tried: list[str] = []
     for path in candidates(wanted):
-        try:
-            return kind(path), path
-        except module.MissingLibraryError as error:
-            tried.append(f"{path}: {error}")
+        library = _opened(kind, path, tried)
+        if library is not None:
+            return library, path
     raise MissingToolError(
         f"Calibration needs {wanted.name} ({wanted.sonames[0]}), which is not here.",
         f"It comes with {wanted.brought_by}; {wanted.variable} names another place. Tried: {'; '.join(tried)}",
     )
+
+
+def _opened(kind: Callable[[str], AnyLibrary], path: str, tried: list[str]) -> AnyLibrary | None:
+    """The library; None where this file cannot be opened, and ``tried`` then says why."""
+    try:
+        return kind(path)
+    except native().MissingLibraryError as error:
+        tried.append(f"{path}: {error}")
+        return None
 
 
 def candidates(wanted: Wanted) -> Iterator[str]:

@@ -65,13 +65,18 @@ def samples_of(take: Take, effort: Effort, *, is_held: bool) -> list[float]:
 def lasting(take: Take, effort: Effort, *, is_held: bool) -> list[float]:
     """Samples of a load that had lasted ``sustained_s`` when they began, and lasted as long again."""
     plan = plan_of(take(batch(1, 1, is_held=is_held))[0], is_held=is_held)
-    for _ in range(2):
-        samples: list[float] = []
-        spent_ns = 0.0
-        while spent_ns < effort.sustained_s * NS_PER_S:
-            taken = take(plan.batch())
-            samples += taken
-            spent_ns += max(sum(taken) * plan.launches, 1.0)
+    _filling(take, plan, effort.sustained_s)
+    return _filling(take, plan, effort.sustained_s)
+
+
+def _filling(take: Take, plan: Plan, stretch_s: float) -> list[float]:
+    """The samples that fill a stretch of GPU time."""
+    samples: list[float] = []
+    spent_ns = 0.0
+    while spent_ns < stretch_s * NS_PER_S:
+        taken = take(plan.batch())
+        samples += taken
+        spent_ns += max(sum(taken) * plan.launches, 1.0)
     return samples
 
 
