@@ -1,9 +1,12 @@
 #include "state.hpp"
 
+#include <algorithm>
 #include <mutex>
 
 namespace fake {
 namespace {
+
+constexpr std::size_t kLargest = std::size_t{16} << 20;
 
 std::recursive_mutex& lock() {
     static std::recursive_mutex mutex;
@@ -27,7 +30,8 @@ void* make(const std::string& kind, std::size_t size_bytes) {
     const std::lock_guard guard(lock());
     auto* thing = new Thing;
     thing->kind = kind;
-    thing->bytes.resize(size_bytes);
+    // nothing is written into what is as large as a workspace
+    thing->bytes.resize(std::min(size_bytes, kLargest));
     void* handle = size_bytes ? static_cast<void*>(thing->bytes.data()) : thing;
     state().alive[handle] = thing;
     return handle;
