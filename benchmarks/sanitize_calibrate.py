@@ -54,6 +54,7 @@ def run_tests(folder: Path) -> int:
         "LSAN_OPTIONS": f"suppressions={suppressions}:print_suppressions=0",
         "UBSAN_OPTIONS": "print_stacktrace=1",
         "NSYSAN_REQUIRE": "native",
+        "NSYSAN_FAKE_FLAGS": FLAGS,
     }
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS]
     return subprocess.run(command, cwd=folder, env=environment, check=False).returncode

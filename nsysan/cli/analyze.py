@@ -59,6 +59,9 @@ class _Outputs:
 @click.option("--marker", metavar="NVTX", help="Each step has a range of this text, or that matches this expression.")
 @click.option("--ranks", metavar="FILE=RANK,...", help="The rank of each report, or of PID=RANK each process.")
 @click.option("--world-size", metavar="N", type=click.IntRange(min=1), help="How many ranks the whole job has.")
+@click.option(
+    "--ceilings", metavar="FILE", type=path_argument, help="What nsysan calibrate measured on such a machine."
+)
 @click.option("--only", metavar="ANALYSIS,...", help="Only these analyses, such as partition,gaps,kernels.")
 @click.option(
     "--evidence",
@@ -89,6 +92,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     marker: str | None,
     ranks: str | None,
     world_size: int | None,
+    ceilings: Path | None,
     only: str | None,
     evidence: tuple[Path, ...],
     nsys: str | None,
@@ -103,6 +107,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     """Say where the GPUs' time went in REPORTs: .sqlite, .nsys-rep, .pt.trace.json[.gz], or a folder of them."""
     from nsysan.attribution.collectives.ranks import RankChoice, parse_ranks
     from nsysan.attribution.window import WindowChoice
+    from nsysan.hardware.ceilings_json import read_ceilings
     from nsysan.pipeline.analyze import AnalyzeOptions, analyze
     from nsysan.pipeline.cluster import reading_on
     from nsysan.pipeline.inputs import expand_inputs, report_stem
@@ -117,6 +122,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
         ranks=RankChoice({} if ranks is None else parse_ranks(ranks), world_size),
         only=() if only is None else tuple(name.strip() for name in only.split(",")),
         evidence=evidence,
+        ceilings=None if ceilings is None else read_ceilings(ceilings),
         hash_content=hash_content,
         keep_identity=keep_identity,
         nsys=nsys,

@@ -36,6 +36,11 @@ class Ceiling:
         return self.level is not Level.DATA_SHEET
 
 
+def spelled_level(ceiling: Ceiling) -> str:
+    """How the ceiling is known, in words."""
+    return ceiling.level.value.replace("_", " ")
+
+
 def named(ceilings: Ceilings, what: str) -> str:
     """``what``, with the word that says where the file has it from."""
     return f"{_ORIGINS[ceilings.origin]} {what}"

@@ -62,7 +62,8 @@ def _of_origin(ceilings: Ceilings) -> Iterator[str]:
         yield f"The ceilings were measured by another tool: {ceilings.source}."
     if ceilings.forced:
         yield "The ceilings were measured although something spoke against it (--force)."
-    yield from ceilings.warnings
+    if ceilings.origin is not Origin.SIMULATED:
+        yield from ceilings.warnings
     everything = (*ceilings.gemm, *ceilings.memory, *ceilings.links)
     reasons = {reason for one in everything if one.conditions for reason in one.conditions.throttle_reasons}
     if hot := sorted(reason for reason in reasons if any(word in reason for word in _HOT)):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import shutil
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 SOURCES = Path(__file__).parent / "fake"
 VARIABLES = ("NSYSAN_LIBCUDA", "NSYSAN_LIBCUBLASLT", "NSYSAN_LIBNCCL", "NSYSAN_LIBNVRTC", "NSYSAN_LIBNVML")
 COMPILER = shutil.which("g++")
+FLAGS_VARIABLE = "NSYSAN_FAKE_FLAGS"
 
 
 class Fake:
@@ -61,11 +62,13 @@ class Fake:
         return text.decode().splitlines()
 
 
-def build(folder: Path, options: Sequence[str] = ()) -> Path:
-    """The library, compiled."""
+def build(folder: Path) -> Path:
+    """The library, compiled; what is preloaded for tests under a sanitizer is not for the compiler."""
     assert COMPILER is not None
     target = folder / "libfake.so"
     sources = [str(path) for path in sorted(SOURCES.glob("*.cpp"))]
-    command = [COMPILER, "-std=c++17", "-O1", "-fPIC", "-shared", *options, "-o", str(target), *sources]
-    subprocess.run(command, check=True, timeout=120)
+    flags = os.environ.get(FLAGS_VARIABLE, "").split()
+    command = [COMPILER, "-std=c++17", "-O1", "-fPIC", "-shared", *flags, "-o", str(target), *sources]
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    subprocess.run(command, check=True, timeout=300, env=environment)
     return target
