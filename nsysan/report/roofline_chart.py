@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from nsysan.analysis.gemms import GemmRoof, GemmRow
 from nsysan.hardware.gemm_ceilings import Product
-from nsysan.model.units import format_flop_rate
+from nsysan.model.units import format_flop_rate, format_rate
 from nsysan.report.elements import Tick, percent, pixels
 
 HEIGHT = 260
@@ -80,7 +80,10 @@ def roofline(roof: GemmRoof, rows: Sequence[GemmRow]) -> Roofline | None:
     )
     most_ns = max(row.total_ns for row in told)
     return Roofline(
-        title=f"{roof.dtype.value}: {roof.flop_source}",
+        title=(
+            f"{roof.dtype.value}: {format_flop_rate(roof.flop_per_s)} ({roof.flop_source}), "
+            f"{format_rate(roof.memory_bytes_per_s)} ({roof.memory_source})"
+        ),
         lines=tuple(_lines(frame, roof, knee)),
         dots=tuple(_dot(frame, row, most_ns) for row in told),
         ticks=tuple(_ticks(frame)),
