@@ -1,7 +1,7 @@
 """The tests of the compiled module of calibrations under AddressSanitizer, LeakSanitizer and UBSan (g++).
 
 Module and fake libraries are compiled anew with the sanitizers in a copy of the project, where pytest then runs. Takes
-about two minutes; after every change in csrc/calibrate/.
+about two minutes; after every change in csrc/calibrate/. Arguments are those of pytest in place of the tests.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def run_tests(folder: Path) -> int:
         "NSYSAN_REQUIRE": "native",
         "NSYSAN_FAKE_FLAGS": FLAGS,
     }
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(sys.argv[1:] or TESTS)]
     return subprocess.run(command, cwd=folder, env=environment, check=False).returncode
 
 

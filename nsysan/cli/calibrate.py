@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nsysan.cli.outputs import write_all
+from nsysan.cli.outputs import check_places, write_all
 from nsysan.cli.paths import path_argument
 from nsysan.cli.progress_line import watching
 from nsysan.model.text import visible_text
@@ -45,13 +45,15 @@ def calibrate_command(  # noqa: PLR0913 - one parameter an option
     from nsysan.hardware.ceilings_json import encode_ceilings
     from nsysan.hardware.simulated import simulate as simulated
 
+    inputs = [] if shapes is None else [shapes]
+    check_places((output,), force=force, inputs=inputs)
     if simulate is not None:
         ceilings: Ceilings | None = simulated(simulate, datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"))
     else:
         names = [] if only is None else [name.strip() for name in only.split(",")]
         ceilings = _measured(names, shapes, quick=quick, force=force, quiet=quiet)
     if ceilings is not None:
-        write_all({output: encode_ceilings(ceilings)}, force=force, inputs=() if shapes is None else [shapes])
+        write_all({output: encode_ceilings(ceilings)}, force=force, inputs=inputs)
         click.echo(visible_text(str(output)))
 
 
