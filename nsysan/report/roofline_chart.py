@@ -28,12 +28,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """Products of one shape; its size goes with the root of their time, ``label`` says what they are."""
+    """Products of one shape; its size goes with the root of their time."""
 
     x: str
     y: str
     radius: str
-    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +114,7 @@ def _lines(frame: _Frame, roof: GemmRoof, knee: float) -> Iterator[Line]:
 def _dot(frame: _Frame, row: GemmRow, most_ns: int) -> Dot:
     rate = row.flop_per_s or 0.0
     radius = 2.5 + 5.5 * math.sqrt(row.total_ns / most_ns)
-    label = f"{row.m} x {row.n} x {row.k}: {format_flop_rate(rate)}"
-    return Dot(percent(frame.x(_flop_per_byte(row))), pixels(frame.y(rate)), pixels(radius), label)
+    return Dot(percent(frame.x(_flop_per_byte(row))), pixels(frame.y(rate)), pixels(radius))
 
 
 def _ticks(frame: _Frame) -> Iterator[Tick]:

@@ -41,6 +41,7 @@ from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, Provenance, ReportInfo, Run
 from nsysan.model.trace import RankSource
 from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
+from tests.report.ceiling_results import GEMMS, HELD
 from tests.report.inside import INSIDE
 from tests.report.nccl_words import NCCL_LOGS, NCCL_TESTS
 from tests.report.staged import STAGED
@@ -509,6 +510,8 @@ RESULTS: tuple[Result, ...] = (
     NCCL_LOGS,
     NCCL_TESTS,
     *WAITS,
+    GEMMS,
+    HELD,
 )
 
 
