@@ -73,7 +73,7 @@ def diff_command(*, first: Path, second: Path) -> None:
 @_OUTPUT
 @_FORCE
 def import_command(*, outputs: tuple[Path, ...], gpu: str | None, output: Path, force: bool) -> None:
-    """Make a file of ceilings from what nvbandwidth or mamf-finder printed."""
+    """Make a file of ceilings from what nccl-tests, nvbandwidth or mamf-finder printed."""
     from nsysan.hardware.ceilings_json import encode_ceilings
     from nsysan.pipeline.import_ceilings import import_ceilings
 

@@ -8,6 +8,7 @@ import pytest
 
 from nsysan.model.ceilings import Algorithm, Ceilings, Direction, Dtype, HostMemory, LinkCeiling, Origin, Regime, Waived
 from nsysan.model.errors import InputError, UsageError
+from nsysan.model.kernels import Collective
 from nsysan.pipeline.import_ceilings import import_ceilings
 
 # NVIDIA/nvbandwidth issues 15 and 50, shortened
@@ -140,3 +141,18 @@ def test_anything_else_is_refused(tmp_path: Path, output: str) -> None:
 def test_what_hides_in_an_output_is_made_visible(tmp_path: Path) -> None:
     found = imported(tmp_path, RTX_4090.replace("NVIDIA GeForce RTX 4090", "N\x1b[2J"))
     assert found.gpus[0].name == "N\\x1b[2J"
+
+
+def test_the_published_run_of_nccl_tests_on_two_nodes() -> None:
+    path = Path(__file__).parents[3].parent / "shared" / "evidence" / "nccl-tests-2x8-H100.txt"
+    if not path.exists():
+        pytest.skip("the published run is not at hand")
+    found = import_ceilings([path], None)
+    assert [gpu.name for gpu in found.gpus] == ["NVIDIA H100 80GB HBM3"]
+    out, in_place = found.collectives
+    assert (out.kind, out.rank_count, out.node_count, out.dtype) == (Collective.ALL_REDUCE, 16, 2, "fp32")
+    assert (out.in_place, in_place.in_place, len(out.points), len(in_place.points)) == (False, True, 31, 31)
+    # 8 GiB in 47535 us is 180.71 GB/s, and 2 x 15 / 16 of it 338.82
+    assert out.points[-1].each_ns == pytest.approx(47_535_000)
+    assert out.points[-1].algbw_bytes_per_s == pytest.approx(180.71e9, rel=1e-4)
+    assert out.points[-1].busbw_bytes_per_s == pytest.approx(338.82e9, rel=1e-3)
