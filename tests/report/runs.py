@@ -61,7 +61,7 @@ RESULT_TYPES: tuple[type[Result], ...] = (
     *(type(result) for result in (*INSIDE, *STAGED)),
     NcclLogs,
     NcclTests,
-    *(type(result) for result in WAITS),
+    *(type(result) for result in (*WAITS, GEMMS, HELD)),
 )
 WHY = "this run holds no steps, so the window may include start-up"
 
