@@ -50,7 +50,7 @@ dist: $(VENV)/dev.stamp ## build the wheel and the source distribution into dist
 	$(BIN)/python -m build --quiet --outdir dist .
 
 clean: ## remove what make made
-	rm -rf $(VENV) demo dist build nsysan.egg-info nsysan/ingest/*.so
+	rm -rf $(VENV) demo dist build nsysan.egg-info nsysan/ingest/*.so nsysan/calibrate/*.so
 
 # Stamps: a step runs again only when what it depends on has changed. pip learnt --group in 25.1.
 $(VENV)/pip.stamp:
@@ -60,7 +60,7 @@ $(VENV)/pip.stamp:
 	$(PIP) install --quiet --upgrade 'pip>=25.1'
 	@touch $@
 
-$(VENV)/nsysan.stamp: $(VENV)/pip.stamp pyproject.toml setup.py nsysan/__init__.py $(wildcard csrc/columns/*)
+$(VENV)/nsysan.stamp: $(VENV)/pip.stamp pyproject.toml setup.py nsysan/__init__.py $(wildcard csrc/*/*)
 	@# setuptools has a warning for every editable install, with nothing to be done about it
 	PYTHONWARNINGS=ignore $(PIP) install --quiet --editable .
 	@touch $@

@@ -13,13 +13,14 @@ from nsysan.analysis.collective_purposes import Told, purposes_of
 from nsysan.analysis.collective_stages import common_stages, stage_of_code, stages_of_operations
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.registry import Analysis
-from nsysan.attribution.collectives.bandwidth import bus_factor, rate_bytes_per_s
+from nsysan.analysis.yardstick import collective_ceilings_of
 from nsysan.attribution.collectives.ceilings import CeilingOf, CollectiveCeiling
 from nsysan.attribution.collectives.exchanges import is_among_all, skew_of
 from nsysan.attribution.collectives.exposure import Exposure
 from nsysan.attribution.collectives.job_collectives import JobCollectives, Measured
 from nsysan.attribution.collectives.operations import NONE
 from nsysan.attribution.job import Job
+from nsysan.hardware.bandwidth import bus_factor, rate_bytes_per_s
 from nsysan.model.confidence import Confidence
 from nsysan.model.figures import Figure
 from nsysan.model.kernels import Collective
@@ -124,7 +125,8 @@ def compute_collectives(job: Job, results: ResultSet) -> Collectives | Skipped:
     inside = _inside_windows(job)
     stages = stages_of_operations(job)
     purposes = purposes_of(found, stages)
-    tables = (_Rows(found, one, exposure, inside, stages, purposes, job.ceiling_of).rows() for one in found.measured)
+    ceiling_of = collective_ceilings_of(job)
+    tables = (_Rows(found, one, exposure, inside, stages, purposes, ceiling_of).rows() for one in found.measured)
     rows = [row for of_series in tables for row in of_series]
     rows.sort(key=lambda row: (-row.duration_ns, row.kind, row.ranks, row.bytes or 0, row.stage or ""))
     return Collectives(

@@ -22,6 +22,7 @@ from nsysan.attribution.sound_records import damage_notes
 from nsysan.attribution.stages.job_stages import JobStages
 from nsysan.attribution.steps.job_steps import JobSteps
 from nsysan.attribution.window import WindowChoice, bounds_of, window_over
+from nsysan.model.ceilings import Ceilings
 from nsysan.model.errors import UsageError
 from nsysan.model.evidence import Evidence
 from nsysan.model.nccl_log import NcclLog
@@ -111,6 +112,8 @@ class Job:
     """What is known besides the traces."""
     ceiling_of: CeilingOf = no_ceiling
     """What collectives could reach."""
+    ceilings: Ceilings | None = None
+    """What such a machine was measured to reach, as far as the user says it."""
 
     @property
     def devices(self) -> tuple[Device, ...]:

@@ -71,6 +71,9 @@ class _Outputs:
 @click.option("--dtype", metavar="TYPE", help="The data type that the peak is of, such as bf16.")
 @click.option("--price", metavar="P", type=click.FloatRange(min=0, min_open=True), help="Of a GPU-hour, for costs.")
 @click.option("--smaller", metavar="RUN.json", type=path_argument, help="The job on fewer GPUs, to tell how it scales.")
+@click.option(
+    "--ceilings", metavar="FILE", type=path_argument, help="What nsysan calibrate measured on such a machine."
+)
 @click.option("--only", metavar="ANALYSIS,...", help="Only these analyses, such as partition,gaps,kernels.")
 @click.option(
     "--evidence",
@@ -106,6 +109,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     dtype: str | None,
     price: float | None,
     smaller: Path | None,
+    ceilings: Path | None,
     only: str | None,
     evidence: tuple[Path, ...],
     nsys: str | None,
@@ -120,6 +124,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     """Say where the GPUs' time went in REPORTs: .sqlite, .nsys-rep, .pt.trace.json[.gz], or a folder of them."""
     from nsysan.attribution.collectives.ranks import RankChoice, parse_ranks
     from nsysan.attribution.window import WindowChoice
+    from nsysan.hardware.ceilings_json import read_ceilings
     from nsysan.pipeline.analyze import AnalyzeOptions, analyze
     from nsysan.pipeline.cluster import reading_on
     from nsysan.pipeline.inputs import expand_inputs, report_stem
@@ -138,6 +143,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
         ranks=RankChoice({} if ranks is None else parse_ranks(ranks), world_size),
         only=() if only is None else tuple(name.strip() for name in only.split(",")),
         evidence=evidence,
+        ceilings=None if ceilings is None else read_ceilings(ceilings),
         hash_content=hash_content,
         keep_identity=keep_identity,
         nsys=nsys,

@@ -16,7 +16,7 @@ from nsysan.model.errors import InputError
 from nsysan.model.findings import Diagnosis, Finding
 from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, OptionValue, Provenance, ReportInfo, Run
-from nsysan.model.text import visible_text
+from nsysan.model.text import visible_document
 
 SCHEMA_URI = "https://json-schema.org/draft/2020-12/schema"
 _HINT = "Make it again with: nsysan analyze REPORT --json run.json"
@@ -54,7 +54,7 @@ def encode_run(run: Run) -> bytes:
 def decode_run(data: bytes, result_types: Iterable[type[Result]]) -> Run:
     """The run behind ``data``. Raises InputError where it is no ``run.json`` this nsysan can read."""
     try:
-        document = _made_visible(msgspec.json.decode(data))
+        document = visible_document(msgspec.json.decode(data))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"This is no run.json: {error}.", _HINT) from error
     _check_version(document)
@@ -80,17 +80,6 @@ def run_schema(result_types: Iterable[type[Result]]) -> dict[str, Any]:
         "required": shapes[0]["required"],
         "$defs": definitions,
     }
-
-
-def _made_visible(value: Any) -> Any:
-    """The document with its texts safe to show, as nsysan wrote them; somebody else may have changed it since."""
-    if isinstance(value, str):
-        return visible_text(value)
-    if isinstance(value, list):
-        return [_made_visible(entry) for entry in value]
-    if isinstance(value, dict):
-        return {visible_text(key): _made_visible(entry) for key, entry in value.items()}
-    return value
 
 
 def _check_version(document: object) -> None:

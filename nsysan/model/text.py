@@ -2,6 +2,7 @@
 
 import hashlib
 import unicodedata
+from typing import Any
 
 DISPLAY_LIMIT = 240
 LISTED_NAMES = 12
@@ -30,6 +31,17 @@ def visible_text(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(_visible(character) for character in text)
+
+
+def visible_document(value: Any) -> Any:
+    """A JSON document with its texts safe to show, as nsysan wrote them; somebody else may have changed it since."""
+    if isinstance(value, str):
+        return visible_text(value)
+    if isinstance(value, list):
+        return [visible_document(entry) for entry in value]
+    if isinstance(value, dict):
+        return {visible_text(key): visible_document(entry) for key, entry in value.items()}
+    return value
 
 
 def _visible(character: str) -> str:

@@ -93,6 +93,10 @@ class PhysicalGpu:
     sm_count: int | None
     memory_bytes: int | None
     memory_bandwidth_bytes_per_s: int | None
+    capability: tuple[int, int] | None = None
+    """The compute capability."""
+    sm_clock_hz: int | None = None
+    """The highest clock of its multiprocessors."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ GB is 10^9 bytes, as nccl-tests has it; times follow the Nsight Systems GUI, so 
 NS_PER_US = 1_000
 NS_PER_MS = 1_000_000
 NS_PER_S = 1_000_000_000
+TERA = 10**12
 
 _DURATION_UNITS = ((NS_PER_S, "s"), (NS_PER_MS, "ms"), (NS_PER_US, "µs"))
 _BYTE_UNITS = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
@@ -36,6 +37,11 @@ def format_bytes(size_bytes: float) -> str:
 def format_rate(rate_bytes_per_s: float) -> str:
     """A transfer rate in decimal units per second: ``24.310 GB/s``."""
     return format_bytes(rate_bytes_per_s) + "/s"
+
+
+def format_flop_rate(rate_flop_per_s: float) -> str:
+    """Floating-point operations per second in TFLOP/s, as data sheets have them: ``801.7 TFLOP/s``."""
+    return f"{rate_flop_per_s / TERA:,.1f} TFLOP/s"
 
 
 def format_fraction(fraction: float) -> str:

@@ -18,6 +18,7 @@ from nsysan.findings.diagnosis import diagnose
 from nsysan.findings.registry import find_all
 from nsysan.ingest.evidence.reading import read_evidence
 from nsysan.ingest.reading import ReadOptions
+from nsysan.model.ceilings import Ceilings
 from nsysan.model.errors import UsageError
 from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.results import Result, ResultSet, Skipped
@@ -40,6 +41,7 @@ class AnalyzeOptions:
     says of ranks.
 
     ``evidence`` names files that tell more of the run: logs, tables, other exports.
+    ``ceilings`` are what such machines were measured to reach.
 
     ``nsys`` and ``keep_exports_in`` say how reports are exported: with which nsys, and which folder keeps the exports.
     """
@@ -52,6 +54,7 @@ class AnalyzeOptions:
     evidence: tuple[Path, ...] = ()
     hash_content: bool = False
     keep_identity: bool = False
+    ceilings: Ceilings | None = None
     nsys: str | None = None
     keep_exports_in: Path | None = None
     throughput: ThroughputOptions = field(default_factory=ThroughputOptions)
@@ -93,6 +96,7 @@ def analyze(
     progress.begin("finding GPUs and what ran on them")
     ranks = replace(options.ranks, left_out_count=len(broken_notes))
     job = build_job(traces, options.window, options.gpu, options.marker, ranks, evidence=evidence)
+    job = replace(job, ceilings=options.ceilings)
     results = with_throughput(_compute(job, wanted, progress), options.throughput)
     findings = find_all(results)
     results = with_costs(results, findings)

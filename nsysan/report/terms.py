@@ -355,6 +355,19 @@ _DEFINITIONS = (
     ),
     Term("peak_memory", "Peak memory", "The most device memory in use at one moment, on the GPU that needs most."),
     Term(
+        "gemm_rate",
+        "FLOP/s of a product",
+        "2 m n k over the time of the operator's kernels that multiply. Shapes come from ranges; no kernel tells them.",
+    ),
+    Term(
+        "ceiling",
+        "Ceiling",
+        "What the hardware reaches: measured for this very thing or its neighbours, or else a data sheet's promise.",
+    ),
+    Term(
+        "lost_time", "Lost time", "What of the time is beyond what the same work takes at its ceiling, never below 0."
+    ),
+    Term(
         "recoverable",
         "Recoverable time",
         "What removing the cause would win per step, as an estimate. Unknown is not zero.",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nsysan.attribution.collectives.bandwidth import bus_factor
+from nsysan.hardware.bandwidth import bus_factor
 from nsysan.ingest.nccl_log import calls
 from nsysan.ingest.nccl_log.reading import read_nccl_log
 from nsysan.model.kernels import Collective

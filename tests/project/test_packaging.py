@@ -51,7 +51,7 @@ def test_the_wheel_holds_every_module_and_data_file_of_the_package(wheel_files: 
     ours = {path for path in tracked_files() if path.startswith("nsysan/")}
 
     assert {path for path in wheel_files if path.startswith("nsysan/")} == ours
-    assert {"nsysan/py.typed", "nsysan/ingest/_columns.pyi"} <= ours
+    assert {"nsysan/py.typed", "nsysan/ingest/_columns.pyi", "nsysan/calibrate/kernels.cu"} <= ours
 
 
 def test_where_the_compiled_module_is_required_there_is_no_wheel_without(checkout: Path, tmp_path: Path) -> None:
@@ -101,7 +101,8 @@ def test_the_source_distribution_builds_the_same_wheel_and_the_compiled_module(
     (sdist,) = tmp_path.glob("*.tar.gz")
 
     files = _files_of(_build_wheel(sdist, tmp_path / "wheel", NSYSAN_REQUIRE_NATIVE="1"))
-    assert files == wheel_files | {f"nsysan/ingest/_columns{get_config_var('EXT_SUFFIX')}"}
+    compiled = ("nsysan/ingest/_columns", "nsysan/calibrate/_native")
+    assert files == wheel_files | {f"{name}{get_config_var('EXT_SUFFIX')}" for name in compiled}
 
 
 def test_every_room_is_a_package() -> None:

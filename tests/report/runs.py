@@ -41,6 +41,7 @@ from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, Provenance, ReportInfo, Run
 from nsysan.model.trace import RankSource
 from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
+from tests.report.ceiling_results import GEMMS, HELD
 from tests.report.diagnosed import LOSSES, THROUGHPUT
 from tests.report.inside import INSIDE
 from tests.report.nccl_words import NCCL_LOGS, NCCL_TESTS
@@ -61,7 +62,7 @@ RESULT_TYPES: tuple[type[Result], ...] = (
     *(type(result) for result in (*INSIDE, *STAGED, LOSSES, THROUGHPUT)),
     NcclLogs,
     NcclTests,
-    *(type(result) for result in WAITS),
+    *(type(result) for result in (*WAITS, GEMMS, HELD)),
 )
 WHY = "this run holds no steps, so the window may include start-up"
 
@@ -512,6 +513,8 @@ RESULTS: tuple[Result, ...] = (
     *WAITS,
     LOSSES,
     THROUGHPUT,
+    GEMMS,
+    HELD,
 )
 
 

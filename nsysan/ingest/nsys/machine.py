@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import CUDA_DEVICES, GPUS, SEEN_GPUS
 from nsysan.ingest.source import Value, integer, known_text, text
 from nsysan.model.trace import CudaDevice, PhysicalGpu, SmLimits
 
-_GPU_COLUMNS = ("id", "name", "uuid", "busLocation", "smCount", "totalMemory", "memoryBandwidth")
+_GPU_COLUMNS = (
+    "id",
+    "name",
+    "uuid",
+    "busLocation",
+    "smCount",
+    "totalMemory",
+    "memoryBandwidth",
+    "clockRate",
+    "computeMajor",
+    "computeMinor",
+)
 _SEEN_GPU_COLUMNS = ("pid", "deviceId", "pciBusId", "name", "numMultiprocessors", "globalMemorySize")
 _SM_COLUMNS = (
     "computeMajor",
@@ -23,13 +36,22 @@ _CUDA_DEVICE_COLUMNS = ("pid", "cudaId", "gpuId", "uuid", "numMultiprocessors")
 def read_gpus(export: OpenExport) -> tuple[PhysicalGpu, ...]:
     """The GPUs in order of id, without graphics adapters, which have no SMs."""
     gpus = [gpu for gpu, _ in _seen_gpus(export)] if GPUS not in export.tables else []
-    for gpu_id, name, uuid, bus_location, sm_count, memory, bandwidth in export.rows(GPUS, *_GPU_COLUMNS):
+    for gpu_id, name, uuid, bus_location, sm_count, *numbers in export.rows(GPUS, *_GPU_COLUMNS):
         if not isinstance(gpu_id, int):
             export.unreadable_records[GPUS] += 1
         elif sm_count != 0:
-            sizes = (_positive(sm_count), _positive(memory), _positive(bandwidth))
-            gpus.append(PhysicalGpu(gpu_id, known_text(name), known_text(uuid), known_text(bus_location), *sizes))
+            texts = known_text(name), known_text(uuid), known_text(bus_location)
+            gpus.append(_gpu(gpu_id, texts, _positive(sm_count), numbers))
     return tuple(sorted(dict.fromkeys(gpus), key=lambda gpu: gpu.gpu_id))
+
+
+def _gpu(
+    gpu_id: int, texts: tuple[str | None, str | None, str | None], sm_count: int | None, numbers: Sequence[Value]
+) -> PhysicalGpu:
+    memory, bandwidth, clock, major, minor = numbers
+    known_major, known_minor = _positive(major), integer(minor)
+    capability = None if known_major is None or known_minor is None else (known_major, known_minor)
+    return PhysicalGpu(gpu_id, *texts, sm_count, _positive(memory), _positive(bandwidth), capability, _positive(clock))
 
 
 def read_cuda_devices(export: OpenExport) -> tuple[CudaDevice, ...]:

@@ -1,0 +1,1 @@
+"""Measuring what a machine reaches: matrix products, memory, links, launches, collectives."""

@@ -1,0 +1,1 @@
+"""What can be measured: each module here that declares ``MEASUREMENT``."""

@@ -1,0 +1,1 @@
+"""What other benchmarks of hardware print, as ceilings."""

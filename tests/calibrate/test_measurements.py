@@ -1,0 +1,212 @@
+"""A whole calibration against the fake libraries: what is programmed is what stands in the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nsysan.calibrate import data_types
+from nsysan.calibrate.bench import Bench
+from nsysan.calibrate.calibration import calibrate, measurements
+from nsysan.calibrate.measurements import collectives, gemm, launches, links, memory
+from nsysan.calibrate.sampling import Effort
+from nsysan.calibrate.shapes import Shape
+from nsysan.cli.main import main
+from nsysan.hardware.ceilings_json import decode_ceilings, encode_ceilings, read_ceilings
+from nsysan.model.ceilings import Algorithm, Ceilings, Dtype, Launch, Pattern, Timing, Waived
+from nsysan.model.errors import MissingToolError, UndecidableError, UsageError
+from nsysan.model.kernels import Collective
+from tests.calibrate.fakes import VARIABLES, Fake
+
+pytestmark = pytest.mark.native
+
+TINY = Effort(0.1, 0.3, 0.1, 0.5, 3, 0.2, is_quick=False)
+MS = 1e6
+LAUNCH_NS = 100 * MS
+BRIEF = Effort(0.0001, 0.001, 0.0001, 0.001, 3, 0.0001, is_quick=False)
+"""For what is timed on the real clock."""
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shapes and sizes that the fake, which really multiplies and adds, is quick with."""
+    monkeypatch.setattr(data_types, "_BLOCK_COUNT", 1009)
+    data_types.random_block.cache_clear()
+    monkeypatch.setattr(gemm, "usual_shapes", lambda **_: (Shape(16, 8, 32),))
+    monkeypatch.setattr(memory, "_LEAST_BYTES", 1 << 12)
+    monkeypatch.setattr(links, "_SIZES_BYTES", (1 << 10, 1 << 12))
+    monkeypatch.setattr(links, "_QUICK_SIZES_BYTES", (1 << 10,))
+    monkeypatch.setattr(collectives, "_LARGEST_BYTES", 64)
+    monkeypatch.setattr(collectives, "_QUICK_LARGEST_BYTES", 64)
+    monkeypatch.setattr(launches, "_CALLS", 5)
+
+
+def measured(
+    fake: Fake, *only: str, times_ns: tuple[float, ...] = (LAUNCH_NS,), effort: Effort = TINY, force: bool = False
+) -> Ceilings:
+    fake.program(*times_ns)
+    ceilings = calibrate(Bench(effort), measurements(only), force=force)
+    assert decode_ceilings(encode_ceilings(ceilings)) == ceilings
+    return ceilings
+
+
+def test_products_of_every_data_type_are_right_and_timed(fake: Fake) -> None:
+    """The fake multiplies in each type, and 256 elements of each product are held against fp64: all are right."""
+    found = measured(fake, "gemm")
+    # 2 x 16 x 8 x 32 = 8192 operations in 100 ms
+    assert [one.flop_per_s for one in found.gemm] == pytest.approx([81_920] * 8)
+    assert [one.dtype for one in found.gemm] == sorted(set(Dtype) - {Dtype.NVFP4})
+    assert found.waived == (Waived("gemm nvfp4", "cuBLASLt proposes no algorithm for it on this GPU"),)
+    one = found.gemm[0]
+    assert one.conditions is not None
+    assert (one.conditions.sm_clock_mean_hz, one.conditions.power_mean_w) == (1.755e9, 650.0)
+    assert one.conditions.throttle_reasons == ("sw_power_cap",)
+    assert one.warnings == ()
+
+
+def test_an_algorithm_that_computes_wrongly_is_no_ceiling(fake: Fake) -> None:
+    fake.set(wrong_by=1000)
+    found = measured(fake, "gemm")
+    assert found.gemm == ()
+    reasons = {one.reason for one in found.waived if "bf16" in one.measurement}
+    assert reasons == {"256 of its checked elements are wrong"}
+
+
+def test_a_faster_algorithm_is_told_beside_the_first(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gemm, "Dtype", [Dtype.BF16])
+    # one wrong-check, one probe and then 2 + 2 launches of the first algorithm; screening; and so on, each 100 ms,
+    # but from the 20th launch on all take half as long
+    found = measured(fake, "gemm", times_ns=(*[LAUNCH_NS] * 20, *[LAUNCH_NS / 2] * 1000))
+    assert [one.algorithm for one in found.gemm] == [Algorithm.HEURISTIC, Algorithm.BEST]
+    assert [one.flop_per_s for one in found.gemm] == pytest.approx([81_920, 163_840])
+
+
+def test_memory_counts_what_is_read_and_written(fake: Fake) -> None:
+    found = measured(fake, "memory")
+    # buffers of eight times the L2 of 4096 bytes; copy moves each byte twice, triad three times, in 100 ms
+    assert [(one.pattern, one.size_bytes) for one in found.memory] == [(Pattern.COPY, 32768), (Pattern.TRIAD, 32768)]
+    assert [one.bytes_per_s for one in found.memory] == pytest.approx([2 * 32768 / 0.1, 3 * 32768 / 0.1])
+
+
+def test_links_of_every_gpu_both_ways(fake: Fake) -> None:
+    found = measured(fake, "links", effort=BRIEF)
+    pinned = [one for one in found.links if one.host_memory is None or one.host_memory.value == "pinned"]
+    # 2 GPUs x 2 directions and 2 ways between them, each of 2 sizes
+    assert len(pinned) == 2 * (2 * 2 + 2)
+    assert {one.size_bytes: one.bytes_per_s for one in pinned} == {
+        1024: pytest.approx(10_240),
+        4096: pytest.approx(40_960),
+    }
+    assert len(found.links) == len(pinned) + 8
+
+
+def test_launches(fake: Fake) -> None:
+    found = {one.launch: one for one in measured(fake, "launches", times_ns=(2000.0,)).launches}
+    assert set(found) == set(Launch)
+    assert found[Launch.GRAPH_NODE].each_ns == pytest.approx(2000)
+
+
+def test_collectives_are_right_and_their_bandwidth_is_that_of_nccl_tests(fake: Fake) -> None:
+    found = measured(fake, "nccl")
+    assert len(found.collectives) == 7 * 2
+    assert {point.wrong_count for curve in found.collectives for point in curve.points} == {0}
+    curves = {(curve.kind, curve.timing): curve for curve in found.collectives}
+    reduced = curves[Collective.ALL_REDUCE, Timing.ISOLATED]
+    assert [point.size_bytes for point in reduced.points] == [8, 16, 32, 64]
+    # with two ranks 2 (2 - 1) / 2 is 1, and (2 - 1) / 2 of a gather is one half
+    last = reduced.points[-1]
+    assert [last.algbw_bytes_per_s, last.busbw_bytes_per_s] == pytest.approx([640, 640])
+    gathered = curves[Collective.ALL_GATHER, Timing.PIPELINED].points[-1]
+    assert [gathered.algbw_bytes_per_s, gathered.busbw_bytes_per_s] == pytest.approx([640, 320])
+
+
+def test_wrong_sums_are_told(fake: Fake) -> None:
+    fake.set(wrong_by=1)
+    found = measured(fake, "nccl")
+    reduced = next(curve for curve in found.collectives if curve.kind is Collective.ALL_REDUCE)
+    # two elements on each of two ranks
+    assert reduced.points[0].wrong_count == 4
+    assert reduced.points[0].warnings == ("4 checked elements were wrong",)
+
+
+def test_one_gpu_has_nobody_to_talk_to(fake: Fake) -> None:
+    fake.set(devices=1)
+    assert measured(fake, "nccl").waived == (Waived("collectives", "there is one GPU, and nobody to talk to"),)
+
+
+def test_what_stands_beside_the_figures(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NCCL_ALGO", "Ring")
+    found = measured(fake, "launches")
+    gpu = found.gpus[0]
+    assert len(found.gpus) == 2
+    assert (gpu.capability, gpu.power_limit_w, gpu.has_ecc, gpu.is_mig, gpu.nvlink_count) == (
+        "9.0",
+        700,
+        True,
+        False,
+        18,
+    )
+    assert found.gpus[0].uuid_hash != found.gpus[1].uuid_hash
+    assert found.topology is not None
+    assert found.topology.links == (("X", "NV"), ("NV", "X"))
+    assert (found.driver_version, found.cuda_version) == ("580.65.06", "13.0")
+    assert found.environment["NCCL_ALGO"] == "Ring"
+    assert {one.name: one.version for one in found.libraries}["NVRTC"] == "13.0"
+
+
+def test_a_library_that_is_missing_waives_only_what_needs_it(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("NSYSAN_LIBNVRTC", "NSYSAN_LIBCUBLASLT", "NSYSAN_LIBNVML"):
+        monkeypatch.setenv(variable, "/nowhere.so")
+    found = measured(fake, "gemm", "launches", "links", effort=BRIEF)
+    assert len(found.links) > 0
+    reasons = {one.measurement: one.reason for one in found.waived}
+    assert reasons["launches"] == "Calibration needs NVRTC (libnvrtc.so.13), which is not here."
+    assert reasons["gemm"] == "Calibration needs cuBLASLt (libcublasLt.so.13), which is not here."
+    assert reasons["conditions"] == "Calibration needs NVML (libnvidia-ml.so.1), which is not here."
+
+
+def test_nothing_is_left_of_a_calibration(fake: Fake) -> None:
+    measured(fake, "launches", "memory", "nccl")
+    assert fake.alive == []
+
+
+def test_without_a_driver_one_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLES[0], "/nowhere.so")
+    with pytest.raises(
+        MissingToolError, match=r"needs the NVIDIA driver \(libcuda\.so\.1\), which is not here\."
+    ) as why:
+        calibrate(Bench(TINY), measurements(), force=False)
+    assert why.value.exit_code == 3
+
+
+def test_without_a_gpu_one_sentence_says_so(fake: Fake) -> None:
+    fake.set(devices=0)
+    with pytest.raises(MissingToolError, match="the driver finds none"):
+        calibrate(Bench(TINY), measurements(), force=False)
+
+
+def test_a_divided_gpu_is_refused_but_for_force(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nsysan.calibrate.calibration.objections", lambda _: ["others compute"])
+    with pytest.raises(UndecidableError, match="would tell little: others compute"):
+        measured(fake, "launches")
+    found = measured(fake, "launches", force=True)
+    assert (found.forced, found.warnings) == (True, ("others compute",))
+
+
+def test_an_unknown_measurement_is_refused() -> None:
+    with pytest.raises(UsageError, match="no measurement 'network'") as refusal:
+        measurements(["network"])
+    assert refusal.value.hint == "Measurements: gemm, launches, links, memory, nccl."
+
+
+def test_the_command_writes_a_file(fake: Fake, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fake.program(LAUNCH_NS)
+    target = tmp_path / "ceilings.json"
+    assert main(["calibrate", "--quick", "--only", "memory,launches", "-o", str(target)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == f"{target}\n"
+    assert printed.err.startswith("Measuring takes about ")
+    found = read_ceilings(target)
+    assert (len(found.memory), len(found.launches), found.gemm) == (2, 4, ())
+    assert main(["ceilings", "show", str(target)]) == 0

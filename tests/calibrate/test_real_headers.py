@@ -1,0 +1,96 @@
+"""Against NVIDIA's own: prototypes and their headers, kernels and their compiler. Skips where these are not at hand.
+
+Headers are looked for in the folders of ``NSYSAN_CUDA_HEADERS`` (one release of CUDA), in wheels and in
+/usr/local/cuda: pip install nvidia-cuda-runtime-cu12 nvidia-nvml-dev-cu12 nvidia-cuda-nvrtc-cu12 brings some.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from nsysan.calibrate.libraries import candidates, native, nvrtc_for
+from tests.calibrate.fakes import COMPILER
+
+ROOT = Path(__file__).parents[2]
+CHECK = Path(__file__).parent / "check_abi.cpp"
+HEADERS = {
+    "DRIVER": "cuda.h",
+    "CUBLASLT": "cublasLt.h",
+    "NCCL": "nccl.h",
+    "NVRTC": "nvrtc.h",
+    "NVML": "nvml.h",
+}
+ARCHITECTURES = (70, 75, 80, 86, 89, 90, 100, 120)
+
+
+def include_folders() -> list[Path]:
+    """Where headers may be, the user's own first."""
+    named = [Path(text) for text in os.environ.get("NSYSAN_CUDA_HEADERS", "").split(os.pathsep) if text]
+    wheels = [folder for entry in sys.path if entry for folder in sorted(Path(entry).glob("nvidia/*/include"))]
+    return [folder for folder in (*named, *wheels, Path("/usr/local/cuda/include")) if folder.is_dir()]
+
+
+def complaints(library: str, check: Path = CHECK) -> str:
+    """What the compiler has against the prototypes of a library; skips where it or the headers are not here."""
+    folders = include_folders()
+    if COMPILER is None or not any((folder / HEADERS[library]).is_file() for folder in folders):
+        pytest.skip(f"g++ or {HEADERS[library]} is not here")
+    options = [f"-I{folder}" for folder in folders]
+    command = [COMPILER, "-std=c++17", "-fsyntax-only", f"-DNSYSAN_CHECK_{library}", *options, str(check)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    if "No such file" in done.stderr:
+        pytest.skip("what these headers include is not here")
+    return done.stderr if done.returncode else ""
+
+
+@pytest.mark.parametrize("library", HEADERS)
+def test_prototypes_are_those_of_the_headers(library: str) -> None:
+    assert complaints(library) == ""
+
+
+def test_a_wrong_prototype_is_seen(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b"
+    folder.mkdir(parents=True)
+    (tmp_path / "csrc" / "calibrate").mkdir(parents=True)
+    right = (ROOT / "csrc" / "calibrate" / "abi.hpp").read_text()
+    wrong = right.replace(
+        "X(cuMemGetInfo_v2, int(std::size_t*, std::size_t*))", "X(cuMemGetInfo_v2, int(std::size_t*))"
+    )
+    assert wrong != right
+    (tmp_path / "csrc" / "calibrate" / "abi.hpp").write_text(wrong)
+    (folder / "check.cpp").write_text(CHECK.read_text())
+    assert "cuMemGetInfo" in complaints("DRIVER", folder / "check.cpp")
+
+
+@pytest.mark.native
+def test_kernels_compile_for_every_architecture() -> None:
+    if find_spec("nsysan.calibrate._native") is None:
+        pytest.skip("the compiled module is not here")
+    paths = [path for path in candidates(nvrtc_for(13000)) if Path(path).is_file()]
+    if not paths:
+        pytest.skip("NVRTC is not here: pip install nvidia-cuda-nvrtc-cu12, or name it with NSYSAN_LIBNVRTC")
+    nvrtc = native().Nvrtc(paths[0])
+    source = (ROOT / "nsysan" / "calibrate" / "kernels.cu").read_text("utf-8")
+    # since release 13 there is no Volta
+    first = 75 if int(nvrtc.version.partition(".")[0]) >= 13 else 70
+    for architecture in (number for number in ARCHITECTURES if number >= first):
+        code = nvrtc.compile(source, f"sm_{architecture}")
+        assert code.startswith(b"\x7fELF")
+        assert all(name in code for name in (b"empty", b"stream_copy", b"stream_triad"))
+
+
+@pytest.mark.native
+def test_what_does_not_compile_says_where() -> None:
+    if find_spec("nsysan.calibrate._native") is None:
+        pytest.skip("the compiled module is not here")
+    paths = [path for path in candidates(nvrtc_for(13000)) if Path(path).is_file()]
+    if not paths:
+        pytest.skip("NVRTC is not here")
+    with pytest.raises(native().CallFailedError, match=r"kernels\.cu"):
+        native().Nvrtc(paths[0]).compile("nonsense", "sm_90")
