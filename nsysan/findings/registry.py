@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import nsysan.findings
+from nsysan.findings.doubt import with_doubts
 from nsysan.model.findings import Finding
 from nsysan.model.registry import discover
 from nsysan.model.results import ResultSet
@@ -21,7 +22,7 @@ class Rule:
 
 def find_all(results: ResultSet) -> tuple[Finding, ...]:
     """What every rule finds, the most severe first, then by id."""
-    findings = [finding for rule in rules() for finding in rule.find(results)]
+    findings = with_doubts((finding for rule in rules() for finding in rule.find(results)), results)
     return tuple(sorted(findings, key=lambda finding: (-finding.severity.rank, finding.id, finding.title)))
 
 

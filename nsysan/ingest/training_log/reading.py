@@ -14,7 +14,6 @@ from nsysan.ingest.training_log.lines import lines_of, shown
 from nsysan.ingest.training_log.settings import MARKS, SettingsInLog
 from nsysan.ingest.training_log.steps_in_log import StepsInLog
 from nsysan.model.training_log import LogFormat, LoggedStep, TrainingLog
-from nsysan.model.units import NS_PER_S
 
 FEWEST_STEPS = 2
 """One line alone tells of what came before the training as well."""
@@ -57,7 +56,7 @@ class _Reading:
         self.marks = (*self._readers.marks, *MARKS)
         self._found: defaultdict[tuple[LogFormat, int | None], StepsInLog] = defaultdict(StepsInLog)
         self._settings = SettingsInLog()
-        self._resolution_ns: dict[LogFormat, int] = {}
+        self._resolution_ns = {one.id: one.resolution_ns for one in line_formats()}
 
     def take(self, raw: bytes) -> None:
         if any(mark in raw for mark in MARKS):
@@ -78,7 +77,7 @@ class _Reading:
             settings=self._settings.result(),
             repeated_count=usable[key].repeated_count,
             omitted_count=usable[key].omitted_count,
-            wall_resolution_ns=self._resolution_ns.get(key[0], NS_PER_S),
+            wall_resolution_ns=self._resolution_ns[key[0]],
         )
 
     def _timed(self, log_format: LogFormat, found: LoggedStep, raw: bytes) -> LoggedStep:

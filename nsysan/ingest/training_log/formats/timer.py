@@ -7,7 +7,7 @@ import math
 
 from nsysan.ingest.training_log.line_format import LineFormat
 from nsysan.model.training_log import LogFormat, LoggedStep
-from nsysan.model.units import NS_PER_S
+from nsysan.model.units import NS_PER_S, NS_PER_US
 
 _MARK = '"nsysan_timer"'
 _LONGEST = 1 << 12
@@ -43,4 +43,4 @@ def _figure(said: dict[str, object], name: str) -> float | None:
     return float(value) if math.isfinite(value) and value >= 0 else None
 
 
-FORMAT = LineFormat(LogFormat.TIMER, (b'"nsysan_timer"',), lambda: _read)
+FORMAT = LineFormat(LogFormat.TIMER, (b'"nsysan_timer"',), lambda: _read, resolution_ns=NS_PER_US)
