@@ -161,7 +161,8 @@ def test_evidence_names_results_that_exist(tmp_path: Path) -> None:
     log = "a:1:2 [0] NCCL INFO Using network Socket\na:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] via NET/Socket/0\n"
     (tmp_path / "nccl.log").write_text(log)
     (tmp_path / "train.log").write_text("".join(timer(step, step, 1e-9) for step in range(3)))
-    evidence = (tmp_path / "nccl.log", tmp_path / "train.log")
+    (tmp_path / "dmon.txt").write_text("# gpu sm pclk\n0 99 1755\n1 99 1300\n")
+    evidence = (tmp_path / "nccl.log", tmp_path / "train.log", tmp_path / "dmon.txt")
 
     findings = analyze_exports(tmp_path, export, options=AnalyzeOptions(evidence=evidence)).findings
 
