@@ -32,7 +32,8 @@ def test_a_sentence_or_two_for_each_file() -> None:
 
     assert isinstance(view, EvidenceView)
     assert view.heading == (
-        f"{TOOK}; log and trace disagree on step time by 142.4 %, for it takes 7.433 ms in the trace: the profiler slows this run"
+        f"{TOOK}; log and trace disagree on step time by 142.4 %, for it takes 7.433 ms in the trace: the profiler "
+        "slows this run"
     )
     assert view.sentences == (
         "From step to step 3.400 ms pass by train.log, of which 340.000 µs lie outside its timer.",
