@@ -59,7 +59,7 @@ def jobs_of(run: Run) -> tuple[SchedulerJobSummary, ...]:
 def evidence_sentences(run: Run) -> Iterator[str]:
     """All of them, in the order of the tables."""
     for log in logs_of(run):
-        yield _step_sentence(log)
+        yield from _step_sentences(log)
         yield from _further_sentences(log)
     for recording in recordings_of(run):
         yield _clock_sentence(recording)
@@ -67,19 +67,20 @@ def evidence_sentences(run: Run) -> Iterator[str]:
         yield _job_sentence(job)
 
 
-def _step_sentence(log: TrainingLogSummary) -> str:
+def _step_sentences(log: TrainingLogSummary) -> Iterator[str]:
     steps = f"steps {format_count(log.first_step)} to {format_count(log.last_step)}"
     if log.step_ns is None or log.step_source is None:
-        return f"{log.name} ({FORMATS[log.format]}) tells of {steps}, and not how long they take."
+        yield f"{log.name} ({FORMATS[log.format]}) tells of {steps}, and not how long they take."
+        return
     took = f"A step takes {format_duration(log.step_ns)} {_HOW[log.step_source]}, says {log.name} of {steps}"
     if log.slowdown is None or log.trace_step_ns is None:
-        return f"{took}; the trace shows no steps to hold it against."
-    apart = format_fraction(abs(log.slowdown - 1))
-    if abs(log.slowdown - 1) <= _AGREE_WITHIN:
-        return f"{took}; log and trace agree on step time within {apart}."
+        yield f"{took}; the trace shows no steps to hold it against."
+        return
+    apart = abs(log.slowdown - 1)
+    agrees = "agree on step time within" if apart <= _AGREE_WITHIN else "disagree on step time by"
     cause = ": the profiler slows this run" if log.is_perturbed else ""
-    step = format_duration(log.trace_step_ns)
-    return f"{took}; log and trace disagree on step time by {apart}, for it takes {step} in the trace{cause}."
+    yield f"{log.name} and trace {agrees} {format_fraction(apart)}{cause}."
+    yield f"{took}, and {format_duration(log.trace_step_ns)} in the trace."
 
 
 def _further_sentences(log: TrainingLogSummary) -> Iterator[str]:
@@ -91,7 +92,7 @@ def _further_sentences(log: TrainingLogSummary) -> Iterator[str]:
     told = (
         None if log.run_count == 1 else f"its steps begin again {counted(log.run_count - 1, 'time')}",
         "it goes on from a checkpoint" if log.is_resumed else None,
-        f"{counted(log.skipped_count, 'iteration')} updated nothing and their lines do not count"
+        f"{counted(log.skipped_count, 'iteration')} updated nothing, and lines that tell of such do not count"
         if log.skipped_count
         else None,
         f"{counted(log.omitted_count, 'later line')} were not read" if log.omitted_count else None,
@@ -101,7 +102,10 @@ def _further_sentences(log: TrainingLogSummary) -> Iterator[str]:
 
 
 def _clock_sentence(recording: GpuSamplesSummary) -> str:
-    who = f"{_MONITORS[recording.monitor]} sampled {counted(len(recording.gpus), 'GPU')}"
+    instance_count = sum(gpu.is_instance for gpu in recording.gpus)
+    whole = counted(len(recording.gpus) - instance_count, "GPU")
+    instances = f" and {counted(instance_count, 'MIG instance')}" if instance_count else ""
+    who = f"{_MONITORS[recording.monitor]} sampled {whole}{instances}"
     clocks_hz = [gpu.sm_clock_hz for gpu in recording.gpus if gpu.sm_clock_hz is not None]
     if not clocks_hz:
         told = "and no clock of one at work"

@@ -118,7 +118,7 @@ def _sampled_row(recording: GpuSamplesSummary, gpu: SampledGpuSummary) -> tuple[
         _UNKNOWN if gpu.power_w is None else Cell(f"{gpu.power_w:,.0f} W", value=gpu.power_w),
         _UNKNOWN if gpu.temperature_c is None else Cell(f"{gpu.temperature_c:.0f} °C", value=gpu.temperature_c),
         *(
-            cells.fraction(share, "unknown")
+            _UNKNOWN if share is None else cells.fraction(share, "unknown")
             for share in (gpu.utilization_frac, gpu.sm_active_frac, gpu.tensor_active_frac, gpu.dram_active_frac)
         ),
     )
