@@ -110,7 +110,7 @@ def test_a_trace_without_gpu_work_is_said_with_what_would_have_recorded_it() -> 
         "not answered: GPU time: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
         "not answered: Steps: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
         "not answered: Idle gaps: the trace holds no GPU work. Record CUDA: --trace=cuda.\n"
-        "and 19 more questions on the page\n"
+        "and 22 more questions on the page\n"
         "Written by nsysan 0.1.0.\n"
     )
 
