@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from nsysan.ingest.training_log.figures import watch_ns
+from nsysan.ingest.written_figures import watch_ns
 from nsysan.model.scheduler_jobs import ScheduledJob, SchedulerJobs
 from nsysan.model.units import NS_PER_S
 

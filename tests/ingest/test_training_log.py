@@ -8,7 +8,7 @@ import pytest
 
 from nsysan.ingest.evidence.reading import read_evidence
 from nsysan.ingest.training_log import lines as log_lines
-from nsysan.ingest.training_log.figures import number, stamp_ns, watch_ns
+from nsysan.ingest.written_figures import number, stamp_ns, watch_ns
 from nsysan.model.errors import InputError
 from nsysan.model.training_log import LogFormat, LoggedStep, LogSettings, TrainingLog
 from tests.ingest.training_lines import bar, megatron, timer, torchtitan

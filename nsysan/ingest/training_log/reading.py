@@ -8,11 +8,11 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from nsysan.ingest.training_log.figures import stamp_ns
 from nsysan.ingest.training_log.line_format import line_formats
 from nsysan.ingest.training_log.lines import lines_of, shown
 from nsysan.ingest.training_log.settings import MARKS, SettingsInLog
 from nsysan.ingest.training_log.steps_in_log import StepsInLog
+from nsysan.ingest.written_figures import stamp_ns
 from nsysan.model.training_log import LogFormat, LoggedStep, TrainingLog
 
 FEWEST_STEPS = 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from nsysan.ingest.training_log.figures import NUMBER, number
+from nsysan.ingest.written_figures import NUMBER, number
 from nsysan.model.training_log import LogSettings
 
 _COUNTS = {

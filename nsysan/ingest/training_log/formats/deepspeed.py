@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from nsysan.ingest.training_log.figures import NUMBER, in_ns, number
 from nsysan.ingest.training_log.line_format import LineFormat
+from nsysan.ingest.written_figures import NUMBER, in_ns, number
 from nsysan.model.training_log import LogFormat, LoggedStep
 
 _PRINTED = re.compile(r"\] step=(?P<step>[0-9]{1,12}), skipped=(?P<skipped>[0-9]{1,12})\b")

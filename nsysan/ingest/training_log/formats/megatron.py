@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from nsysan.ingest.training_log.figures import NUMBER, in_ns, number
 from nsysan.ingest.training_log.line_format import LineFormat
+from nsysan.ingest.written_figures import NUMBER, in_ns, number
 from nsysan.model.training_log import LogFormat, LoggedStep
 
 _ITERATION = re.compile(r"\biteration {1,12}(?P<step>[0-9]{1,12})/")

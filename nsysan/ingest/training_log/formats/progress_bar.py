@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from nsysan.ingest.training_log.figures import NUMBER, number, watch_ns
 from nsysan.ingest.training_log.line_format import LineFormat
+from nsysan.ingest.written_figures import NUMBER, number, watch_ns
 from nsysan.model.training_log import LogFormat, LoggedStep
 from nsysan.model.units import NS_PER_S
 

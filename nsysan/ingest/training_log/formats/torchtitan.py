@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from nsysan.ingest.training_log.figures import NUMBER, number
 from nsysan.ingest.training_log.line_format import LineFormat
+from nsysan.ingest.written_figures import NUMBER, number
 from nsysan.model.training_log import LogFormat, LoggedStep
 
 _STEP = re.compile(r"\bstep: {0,12}(?P<step>[0-9]{1,12}) {1,12}loss:")

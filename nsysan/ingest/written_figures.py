@@ -1,4 +1,4 @@
-"""Figures as logs write them: numbers in several notations, units of time, times of day and of stop watches."""
+"""Figures as programs write them: numbers in several notations, units of time, times of day and of stop watches."""
 
 from __future__ import annotations
 
