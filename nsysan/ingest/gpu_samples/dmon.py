@@ -79,7 +79,7 @@ def _take_dcgmi(recording: Recording, columns: Sequence[str], line: str) -> None
     found = _ENTITY.search(line)
     words = [] if found is None else found["rest"].split()
     if found is None or len(words) != len(columns):
-        recording.malformed_count += line.strip() != "Id"
+        recording.malformed_count += line.strip().lower() != "id"
     elif found["kind"] in {_WHOLE, _INSTANCE}:
         number = int(found["number"])
         entity = Entity(number) if found["kind"] == _WHOLE else Entity(None, instance=number)
