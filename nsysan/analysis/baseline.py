@@ -8,9 +8,11 @@ from typing import ClassVar
 
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.gpu_time import GpuTime
+from nsysan.analysis.logged_tokens import tokens_per_s
 from nsysan.analysis.memory import Memory, MemoryOfGpu, MemorySource
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.steps import Steps
+from nsysan.analysis.training_logs import TrainingLogs
 from nsysan.attribution.job import Job
 from nsysan.model.figures import Bearing, Better, Condition, Figure, Topic, Unit
 from nsysan.model.results import ResultSet, Skipped
@@ -28,6 +30,7 @@ class BaselineFigures:
     """The six figures; ``unknown`` says of each null one why it is null, by its key.
 
     ``peak_memory_kind`` says who counted it: the driver what it handed out, or PyTorch's allocator what was in use.
+    ``tokens_per_s_source`` names the log that tells them, and how.
     """
 
     tokens_per_s: float | None
@@ -38,6 +41,7 @@ class BaselineFigures:
     peak_memory_bytes: int | None
     unknown: dict[str, str]
     peak_memory_kind: MemorySource | None = None
+    tokens_per_s_source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +60,12 @@ class Baseline:
                 yield Figure(_TOPIC, key, name, value, unit, better)
 
     def conditions(self) -> Iterator[Condition]:
-        """Who counted the memory."""
+        """Who counted the memory and the tokens."""
         if self.baseline.peak_memory_kind is not None:
             kind = self.baseline.peak_memory_kind.value.replace("_", " ")
             yield Condition("peak_memory_kind", "peak memory counted by", kind, Bearing.CAUTIONS)
+        if self.baseline.tokens_per_s_source is not None:
+            yield Condition("tokens", "tokens told by", "a training log", Bearing.CAUTIONS)
 
 
 _TOPIC = Topic("baseline", "The six baseline figures")
@@ -74,7 +80,6 @@ _KINDS = {
 
 
 _NOT_YET = {
-    "tokens_per_s": "needs the tokens of a step, which this version of nsysan is not told yet",
     "mfu": "needs a model configuration, which this version of nsysan does not read yet",
 }
 
@@ -90,20 +95,27 @@ def compute_baseline(job: Job, results: ResultSet) -> Baseline | Skipped:
         "data_wait_ns_per_step": _data_wait(results),
     }
     peak = _fullest(results)
+    tokens = tokens_per_s(results)
     values = {key: None if isinstance(value, str) else value for key, value in found.items()}
     reasons = {key: value for key, value in found.items() if isinstance(value, str)}
     figures = BaselineFigures(
-        tokens_per_s=None,
+        tokens_per_s=None if isinstance(tokens, str) else tokens.tokens_per_s,
+        tokens_per_s_source=None if isinstance(tokens, str) else tokens.source,
         mfu=None,
         peak_memory_bytes=None if isinstance(peak, str) else peak.peak_bytes,
         peak_memory_kind=None if isinstance(peak, str) else peak.source,
-        unknown={**_NOT_YET, **({"peak_memory_bytes": peak} if isinstance(peak, str) else {}), **reasons},
+        unknown={
+            **({"tokens_per_s": tokens} if isinstance(tokens, str) else {}),
+            **_NOT_YET,
+            **({"peak_memory_bytes": peak} if isinstance(peak, str) else {}),
+            **reasons,
+        },
         **values,
     )
     return Baseline(figures)
 
 
-ANALYSIS = Analysis(Baseline, compute_baseline, needs=(GpuTime, Memory, Steps, Collectives))
+ANALYSIS = Analysis(Baseline, compute_baseline, needs=(GpuTime, Memory, Steps, Collectives, TrainingLogs))
 
 
 def _compute_busy(gpu_time: GpuTime) -> float | str:

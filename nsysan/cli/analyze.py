@@ -80,7 +80,7 @@ class _Outputs:
     metavar="FILE",
     multiple=True,
     type=path_argument,
-    help="What else tells of the run: a log of NCCL, nccl-tests, nsys export -t json; may be given several times.",
+    help="What else tells of the run: logs of training or NCCL, nccl-tests, nvidia-smi dmon, sacct; repeatable.",
 )
 @click.option("--nsys", metavar="PATH", help="The nsys for .nsys-rep files [default: NSYSAN_NSYS, then the newest].")
 @click.option(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import nsysan.findings
 from nsysan.findings.advice import refuse_unfounded
+from nsysan.findings.doubt import with_doubts
 from nsysan.model.findings import Finding
 from nsysan.model.registry import discover
 from nsysan.model.results import ResultSet
@@ -25,8 +26,8 @@ def find_all(results: ResultSet) -> tuple[Finding, ...]:
 
     Raises ValueError where a rule advises what does not follow from its cause.
     """
-    findings = [refuse_unfounded(finding) for rule in rules() for finding in rule.find(results)]
-    return tuple(sorted(findings, key=_order))
+    findings = (refuse_unfounded(finding) for rule in rules() for finding in rule.find(results))
+    return tuple(sorted(with_doubts(findings, results), key=_order))
 
 
 def rules() -> tuple[Rule, ...]:

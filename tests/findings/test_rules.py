@@ -16,6 +16,7 @@ from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.pipeline.result_types import result_types
 from nsysan.synth.export import Export
+from tests.ingest.training_lines import timer
 from tests.runs import analyze_exports, result_of
 
 if TYPE_CHECKING:
@@ -174,8 +175,11 @@ def test_evidence_names_results_that_exist(tmp_path: Path) -> None:
 
     log = "a:1:2 [0] NCCL INFO Using network Socket\na:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] via NET/Socket/0\n"
     (tmp_path / "nccl.log").write_text(log)
+    (tmp_path / "train.log").write_text("".join(timer(step, step, 1e-9) for step in range(3)))
+    (tmp_path / "dmon.txt").write_text("# gpu sm pclk\n0 99 1755\n1 99 1300\n")
+    evidence = (tmp_path / "nccl.log", tmp_path / "train.log", tmp_path / "dmon.txt")
 
-    findings = analyze_exports(tmp_path, export, options=AnalyzeOptions(evidence=(tmp_path / "nccl.log",))).findings
+    findings = analyze_exports(tmp_path, export, options=AnalyzeOptions(evidence=evidence)).findings
 
     about_trace = {
         "conditional_graphs",

@@ -12,6 +12,7 @@ from nsysan.analysis.collectives import CollectiveRow, Collectives, RankRow
 from nsysan.analysis.copy_summary import CopyRow, CopySummary
 from nsysan.analysis.gap_sentence import GapCall, GapSpan
 from nsysan.analysis.gap_story import GapStory
+from nsysan.analysis.gpu_samples import SampledGpus
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime, GpuTimes, JobTimes, PartSpreads, Spread
 from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
 from nsysan.analysis.kernel_summary import KernelClassRow, KernelRow, KernelSummary, OmittedKernels
@@ -24,9 +25,11 @@ from nsysan.analysis.lateness_causes import WhyLate
 from nsysan.analysis.nccl_logs import NcclLogs
 from nsysan.analysis.nccl_tests import NcclTests
 from nsysan.analysis.ranges import RangeKind, RangeNode, Ranges, RangeTimesOfName
+from nsysan.analysis.scheduler_jobs import SchedulerAccounts
 from nsysan.analysis.steps import ExcludedSteps, Step, Steps, StepsOfDevice, StepTable
 from nsysan.analysis.stragglers import Pattern, Straggler, Stragglers
 from nsysan.analysis.timeline import GpuLanes, Stretch, Timeline, TimelineLanes
+from nsysan.analysis.training_logs import TrainingLogs
 from nsysan.attribution.steps.exclusion import Exclusion
 from nsysan.attribution.steps.job_steps import StepSource
 from nsysan.model.confidence import Confidence
@@ -45,6 +48,7 @@ from tests.report.ceiling_results import GEMMS, HELD
 from tests.report.diagnosed import LOSSES, THROUGHPUT
 from tests.report.inside import INSIDE
 from tests.report.nccl_words import NCCL_LOGS, NCCL_TESTS
+from tests.report.side_evidence import GPU_SAMPLES, SCHEDULER_JOBS, TRAINING_LOGS
 from tests.report.staged import STAGED
 from tests.report.waits import WAITS
 
@@ -63,6 +67,9 @@ RESULT_TYPES: tuple[type[Result], ...] = (
     NcclLogs,
     NcclTests,
     *(type(result) for result in (*WAITS, GEMMS, HELD)),
+    TrainingLogs,
+    SampledGpus,
+    SchedulerAccounts,
 )
 WHY = "this run holds no steps, so the window may include start-up"
 
@@ -515,6 +522,9 @@ RESULTS: tuple[Result, ...] = (
     THROUGHPUT,
     GEMMS,
     HELD,
+    TRAINING_LOGS,
+    GPU_SAMPLES,
+    SCHEDULER_JOBS,
 )
 
 

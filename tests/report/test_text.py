@@ -72,6 +72,15 @@ over P2P/direct pointer (128), NET/Socket (4), says nccl.log.
 nccl-tests reached up to 338.820 GB/s of bus bandwidth with all reduce, as its bus factor tells,
 over 16 ranks on 2 nodes (NVIDIA H100 80GB HBM3), says table.txt.
 
+train.log and trace disagree on step time by 142.4 %: the profiler slows this run.
+A step takes 3.066 ms by its timer, says train.log of steps 10 to 1,200, and 7.433 ms in the trace.
+From step to step 3.400 ms pass by train.log, of which 340.000 µs lie outside its timer.
+Of train.log: its steps begin again 1 time; it goes on from a checkpoint; 11 iterations updated
+nothing, and lines that tell of such do not count.
+nvidia-smi dmon sampled 2 GPUs whose clocks at work lie between 1,300 and 1,755 MHz, says dmon.txt.
+Job 4711 (completed) waited 3,000.000 s in the queue and ran 90,001.000 s on 16 nodes with 128 GPUs,
+says jobs.txt.
+
 At its peak 60.000 GB of gpu1 are taken, 75.0 % of 80.000 GB.
 10 calls in 5 steady steps of r0/p100/d0 allocate or free memory. They take 4.000 ms, waits for the
 GPU included.

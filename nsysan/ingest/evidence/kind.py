@@ -9,12 +9,12 @@ from pathlib import Path
 from nsysan.model.evidence import EvidenceItem
 
 SAMPLE_BYTES = 1 << 20
-"""How much of a file's begin its kind is told by."""
+"""How much of a file's begin, and of its end, its kind is told by."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceKind:
-    """``recognise`` looks at the first bytes of a file; ``read`` is given its path and the name to label it with.
+    """``recognise`` looks at the first and last bytes of a file; ``read`` is given its path and the name as its label.
 
     ``read`` raises InputError, or OSError where the file cannot be read. ``what`` says in words what it reads.
     """

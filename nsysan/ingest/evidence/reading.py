@@ -30,20 +30,28 @@ def _items_of(path: Path, progress: Progress) -> list[EvidenceItem]:
     shown = visible_text(str(path))
     progress.begin(f"reading {shown}")
     with unchanged(path), readable(path):
-        sample = _first_bytes(path, shown)
+        sample = _sample(path, shown)
         found = [kind for kind in evidence_kinds() if kind.recognise(sample)]
         if not found:
             known = ", ".join(kind.what for kind in evidence_kinds())
             raise InputError(f"{shown} is no evidence that nsysan knows.", f"It reads {known}.")
-        return [item for kind in found for item in kind.read(path, path.name)]
+        items = [item for kind in found for item in kind.read(path, path.name)]
+        if not items:
+            what = " or ".join(kind.what for kind in found)
+            raise InputError(f"{shown} begins like {what}, but holds no figure of it.", "Give the whole file.")
+        return items
 
 
-def _first_bytes(path: Path, shown: str) -> bytes:
+def _sample(path: Path, shown: str) -> bytes:
     path.stat()  # raises where there is nothing
     if not path.is_file():
         raise InputError(f"{shown} is no file, so it is no evidence.", "Name the files themselves, one by one.")
     with path.open("rb") as file:
         sample = file.read(SAMPLE_BYTES)
+        if len(sample) == SAMPLE_BYTES:
+            # what a program writes of its steps may follow long after what it writes as it starts
+            file.seek(max(SAMPLE_BYTES, path.stat().st_size - SAMPLE_BYTES))
+            sample += file.read(SAMPLE_BYTES)
     if not sample:
         raise InputError(f"{shown} is empty: it tells nothing.", "Leave it out, or make it again.")
     return sample

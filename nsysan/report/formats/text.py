@@ -23,6 +23,7 @@ from nsysan.model.run import Run
 from nsysan.model.units import counted, format_count, format_duration, format_fraction, format_timestamp
 from nsysan.planning.throughput import Throughput
 from nsysan.report.columns import WIDTH, cut, drawn, wrapped
+from nsysan.report.evidence_sentences import evidence_sentences
 from nsysan.report.late_ranks import straggler_sentence, stragglers_of
 from nsysan.report.look_next import leads, look_next
 from nsysan.report.partition import part_share, worst_gpus
@@ -72,6 +73,7 @@ def render_text(run: Run) -> str:
         _gap_lines(run),
         [*_step_lines(run), *_stage_lines(run)],
         [*_collective_lines(run), *_nccl_lines(run)],
+        _evidence_lines(run),
         _inside_lines(run),
         [
             *_finding_lines(run),
@@ -201,6 +203,11 @@ def _collective_lines(run: Run) -> list[str]:
 def _nccl_lines(run: Run) -> list[str]:
     """What NCCL's logs and nccl-tests say, where they were given."""
     return _bounded(list(nccl_summary(run)), "sentence")
+
+
+def _evidence_lines(run: Run) -> list[str]:
+    """What training logs, monitors and the scheduler say, where they were given."""
+    return [line for sentence in evidence_sentences(run) for line in _wrapped(sentence)]
 
 
 def _stage_lines(run: Run) -> list[str]:

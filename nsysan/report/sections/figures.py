@@ -74,7 +74,7 @@ def _build(run: Run) -> FiguresView | Unanswered:
     baseline = run.results.get(Baseline)
     if isinstance(baseline, Skipped):
         return unanswered(baseline, "what the six baseline figures are")
-    figures = tuple(_counted_by(_beside_step(_figure(kind, baseline), run), baseline) for kind in _KINDS)
+    figures = tuple(_told_by(_beside_step(_figure(kind, baseline), run), baseline) for kind in _KINDS)
     known_count = sum(figure.known for figure in figures)
     return FiguresView(figures, heading=f"{counted(known_count, 'baseline figure')} of {len(figures)} known")
 
@@ -88,8 +88,11 @@ def _figure(kind: _Kind, baseline: Baseline) -> Figure:
     return Figure(kind.term, number, unit, kind.remark, kind.source)
 
 
-def _counted_by(figure: Figure, baseline: Baseline) -> Figure:
-    """The figure; peak memory with who counted it."""
+def _told_by(figure: Figure, baseline: Baseline) -> Figure:
+    """The figure; tokens with the log that tells them, peak memory with who counted it."""
+    tokens_source = baseline.baseline.tokens_per_s_source
+    if figure.term is TERMS["tokens_per_s"] and tokens_source is not None:
+        return replace(figure, source=tokens_source)
     kind = baseline.baseline.peak_memory_kind
     if figure.term is not TERMS["peak_memory"] or kind is None:
         return figure

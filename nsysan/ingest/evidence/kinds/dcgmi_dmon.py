@@ -1,0 +1,21 @@
+"""Tables of ``dcgmi dmon``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nsysan.ingest.evidence.kind import EvidenceKind
+from nsysan.ingest.gpu_samples.dmon import read_dmon, tells_of_samples
+from nsysan.model.evidence import EvidenceItem
+from nsysan.model.gpu_samples import Monitor
+
+
+def _recognise(sample: bytes) -> bool:
+    return tells_of_samples(sample, Monitor.DCGMI)
+
+
+def _read(path: Path, name: str) -> tuple[EvidenceItem, ...]:
+    return read_dmon(path, name, Monitor.DCGMI)
+
+
+KIND = EvidenceKind("dcgmi_dmon", "tables of dcgmi dmon", _recognise, _read)

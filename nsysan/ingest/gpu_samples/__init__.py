@@ -1,0 +1,1 @@
+"""What monitors print of GPUs, sample by sample."""

@@ -1,0 +1,1 @@
+"""Logs of training frameworks, line by line."""
