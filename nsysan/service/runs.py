@@ -100,8 +100,16 @@ class Runs:
         self._folder = folder
         self._limits = limits
 
-    def create(self, person: Person, described: Described, uploads: Sequence[Upload]) -> ServedRun:
-        """A new run of these complete uploads, in the queue.
+    def made_before(self, person: Person, key: str) -> ServedRun | None:
+        """The run that this person's request of this key made, if there was one: its answer was lost then."""
+        with self._ledger.reading() as database:
+            rows = list(database.query("select * from runs where owner = ? and key = ?", [person.name, key]))
+        return _run(rows[0]) if rows else None
+
+    def create(
+        self, person: Person, described: Described, uploads: Sequence[Upload], key: str | None = None
+    ) -> ServedRun:
+        """A new run of these complete uploads, in the queue; the key is what the client knows its request by.
 
         Raises Refusal where there are none, TooMuch where they are too many or too large, NotThere where one was used.
         """
@@ -126,6 +134,7 @@ class Runs:
                     "queued_utc": now,
                     "summary": "{}",
                     "searched": _searched(described, [upload.name for upload in uploads]),
+                    "key": key,
                 }
             )
             database.table("files").insert_all(

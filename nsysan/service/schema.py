@@ -71,12 +71,14 @@ def _first_tables(database: Database) -> None:
             "report": str,
             "summary": str,
             "searched": str,
+            "key": str,
         },
         pk="id",
         not_null={"team", "owner", "title", "created_utc", "state", "attempt", "interruptions", "queued_utc"},
     )
     database.table("runs").create_index(["state", "queued_utc"])
     database.table("runs").create_index(["team", "created_utc"])
+    database.table("runs").create_index(["owner", "key"], unique=True)
     database.table("files").create(
         {"run": str, "place": int, "name": str, "sha256": str, "size_bytes": int, "is_kept": int}, pk=("run", "place")
     )

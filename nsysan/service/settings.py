@@ -15,7 +15,8 @@ class UploadLimits:
     """How much may come in.
 
     A body must bring at least ``least_bytes`` in every ``patience_s``, or its connection is closed. ``free_bytes`` is
-    the floor: what would leave less of the disk is refused.
+    the floor: what would leave less of the disk is refused. Whoever announces a file again goes on with what they began
+    where nothing of it has come for ``resting_s``: else somebody else may be at it.
     """
 
     file_bytes: int = 50 * GIB
@@ -27,6 +28,7 @@ class UploadLimits:
     patience_s: float = 30.0
     least_bytes: int = 4096
     kept_s: float = 24 * 3600.0
+    resting_s: float = 10.0
 
 
 @dataclass(frozen=True, slots=True)

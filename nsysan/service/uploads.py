@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -86,7 +87,7 @@ class Uploads:
                 query = "select * from uploads where owner = ? and team = ? and fingerprint = ? and size_bytes is ?"
                 values = [person.name, person.team, announced.fingerprint, announced.size_bytes]
                 for row in database.query(query, values):
-                    if row["sha256"] is None:
+                    if row["sha256"] is None and not self._is_touched(row["id"], self._limits.resting_s):
                         return self._upload(row)
             count = next(database.query("select count(*) as n from uploads where owner = ?", [person.name]))["n"]
             if count >= self._limits.open_uploads:
@@ -182,13 +183,16 @@ class Uploads:
         with self._ledger.reading() as database:
             rows = list(database.query("select id, created_utc, sha256 from uploads"))
         oldest_utc = now_utc(-self._limits.kept_s)
-        return tuple(row["id"] for row in rows if row["created_utc"] < oldest_utc and not self._is_touched(row["id"]))
+        return tuple(
+            row["id"]
+            for row in rows
+            if row["created_utc"] < oldest_utc and not self._is_touched(row["id"], self._limits.kept_s)
+        )
 
-    def _is_touched(self, upload_id: str) -> bool:
-        import time
-
+    def _is_touched(self, upload_id: str, within_s: float) -> bool:
+        """Whether something of it came so short a time ago."""
         try:
-            return time.time() - self._part(upload_id).stat().st_mtime < self._limits.kept_s
+            return time.time() - self._part(upload_id).stat().st_mtime < within_s
         except FileNotFoundError:
             return False
 

@@ -15,7 +15,7 @@ from nsysan.service.uploads import Announced, Upload, Uploads
 
 ANNA = Person("anna", "red", Role.UPLOADER)
 BERT = Person("bert", "blue", Role.UPLOADER)
-LIMITS = UploadLimits(file_bytes=10_000, run_bytes=15_000, files_of_run=3, open_uploads=4, free_bytes=0)
+LIMITS = UploadLimits(file_bytes=10_000, run_bytes=15_000, files_of_run=3, open_uploads=4, free_bytes=0, resting_s=0.0)
 
 
 @dataclass
