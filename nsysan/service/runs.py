@@ -100,7 +100,7 @@ class Runs:
         self._folder = folder
         self._limits = limits
 
-    def made_before(self, person: Person, key: str) -> ServedRun | None:
+    def made_before(self, person: Person, key: str | None) -> ServedRun | None:
         """The run that this person's request of this key made, if there was one: its answer was lost then."""
         with self._ledger.reading() as database:
             rows = list(database.query("select * from runs where owner = ? and key = ?", [person.name, key]))

@@ -9,7 +9,7 @@ from typing import Any
 from nsysan.model.units import format_bytes, format_duration, format_fraction
 from nsysan.report.prose import capitalized, ended
 from nsysan.report.terms import TERMS
-from nsysan.service.work.summary import FIGURES
+from nsysan.service.work.order import FIGURES
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from nsysan.model.units import counted, format_bytes
 from nsysan.report.prose import ended
 from nsysan.service.clock import seconds_between, shown_utc
-from nsysan.service.people import Person
+from nsysan.service.people import LOCAL, Person
 from nsysan.service.refusals import Conflict, NotThere, Refusal
 from nsysan.service.runs import RunFile, ServedRun, Sought, State
 from nsysan.service.web.answers import json_answer, page_answer
@@ -240,7 +240,7 @@ def _heading(run: ServedRun) -> str:
 
 def _facts(run: ServedRun, person: Person) -> tuple[str, ...]:
     facts = [run.described.project, *run.described.labels, f"by {run.owner}", shown_utc(run.created_utc)]
-    if person.sees_every_team:
+    if person.sees_every_team and person != LOCAL:
         facts.insert(1, f"team {run.team}")
     if run.state is State.DONE and run.started_utc and run.ended_utc:
         facts.append(f"analysed in {seconds_between(run.started_utc, run.ended_utc):.1f} s")

@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 
 from nsysan.model.units import counted
 from nsysan.service.names import label_texts, title_text
-from nsysan.service.refusals import Refusal, TooMuch
+from nsysan.service.refusals import NotThere, Refusal, TooMuch
 from nsysan.service.runs import Described, ServedRun
 from nsysan.service.uploads import Announced, Upload
 from nsysan.service.web.answers import json_answer, wants_page
@@ -67,17 +67,18 @@ async def use(request: Request) -> Response:
     visitor, server = await _programs(request), server_of(request)
     said = await _json(request, server)
     given, key = said.get("uploads"), _text(said, "key", "") or None
-    if key is not None and (made := await run_in_threadpool(server.runs.made_before, visitor.person, key)):
-        return _made(made)
     if not isinstance(given, list):
         raise Refusal("uploads is no list.")
-    entries = [entry if isinstance(entry, dict) else {"id": entry} for entry in given]
-    found = []
-    for entry in entries:
-        upload = await run_in_threadpool(server.uploads.find, visitor.person, _text(entry, "id"))
-        sha256 = entry.get("sha256")
-        found.append(await run_in_threadpool(server.uploads.complete, upload, sha256))
-    return _made(await _create(request, visitor, said, found, key))
+    try:
+        found = [await _complete(server, visitor, entry) for entry in given]
+        run = await _create(request, visitor, said, found, key)
+    except NotThere:
+        # the same request came before, and its answer was lost
+        made = await run_in_threadpool(server.runs.made_before, visitor.person, key)
+        if made is None:
+            raise
+        run = made
+    return _made(run)
 
 
 async def put_file(request: Request) -> Response:
@@ -196,6 +197,14 @@ async def _programs(request: Request) -> Visitor:
     visitor = await demand_uploader(request)
     check_form(request, visitor, request.headers.get(CSRF_HEADER))
     return visitor
+
+
+async def _complete(server: Server, visitor: Visitor, entry: Any) -> Upload:
+    """The upload that an entry of the list names, by its id alone or with the hash it must have."""
+    named = entry if isinstance(entry, dict) else {"id": entry}
+    upload = await run_in_threadpool(server.uploads.find, visitor.person, _text(named, "id"))
+    sha256 = None if named.get("sha256") is None else _text(named, "sha256")
+    return await run_in_threadpool(server.uploads.complete, upload, sha256)
 
 
 async def _upload(request: Request, server: Server, visitor: Visitor) -> Upload:

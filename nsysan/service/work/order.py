@@ -51,6 +51,15 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
 
 Told = Doing | Analysed | Failed
 
+FIGURES = (
+    "tokens_per_s",
+    "compute_busy_frac",
+    "mfu",
+    "communication_wait_frac",
+    "data_wait_ns_per_step",
+    "peak_memory_bytes",
+)
+"""The six baseline figures by their keys, as a summary holds them."""
 RESULT = "result"
 """The folder inside the process' own in which the results lie."""
 PAGE = "page.html"

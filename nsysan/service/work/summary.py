@@ -10,15 +10,7 @@ from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.verdicts import Severity
 from nsysan.report.verdict import state_verdict
-
-FIGURES = (
-    "tokens_per_s",
-    "compute_busy_frac",
-    "mfu",
-    "communication_wait_frac",
-    "data_wait_ns_per_step",
-    "peak_memory_bytes",
-)
+from nsysan.service.work.order import FIGURES
 
 
 def summary_of(run: Run) -> dict[str, Any]:
