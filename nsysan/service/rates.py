@@ -17,10 +17,6 @@ class Rate:
         self._now_s = now_s
         self._buckets: dict[str, tuple[float, float]] = {}
 
-    def has(self, key: str) -> bool:
-        """Whether the key has something left."""
-        return self._level(key) >= 1
-
     def take(self, key: str) -> bool:
         """Whether the key had something left, which is now less."""
         level = self._level(key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from nsysan.service.access import Access
 from nsysan.service.folder import DataFolder
 from nsysan.service.ledger import Ledger
 from nsysan.service.people import Person, Role
+from nsysan.service.work.order import PAGE, RUN_JSON
 from nsysan.synth.export import Export
 from tests.service.heart import Heart, heart_in
 from tests.service.running import Running, start
@@ -23,6 +25,11 @@ PEOPLE = {
     "bert": Person("bert", "blue", Role.UPLOADER),
     "ada": Person("ada", "ops", Role.ADMIN),
 }
+
+
+POLICY = "default-src 'none'; style-src 'sha256-a'; script-src 'sha256-b'; base-uri 'none'; form-action 'none'"
+DOCUMENT = f"""<!doctype html><html><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY.replace("'", "&#39;")}"><title>t</title></head></html>"""
 
 
 @pytest.fixture
@@ -59,13 +66,29 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, dict[str, str]]]:
-    """A server that demands tokens, and the tokens of four people in three teams."""
+    """A server that demands tokens, the tokens of four people in three teams, and a finished run of anna's."""
     data = tmp_path_factory.mktemp("guarded") / "data"
     tokens = {name: give_token(data, person) for name, person in PEOPLE.items()}
+    finish_a_run(data, DOCUMENT)
     running = start(data, "--free-gib", "0", "--require-tokens")
     yield running, tokens
     running.process.kill()
     running.process.communicate()
+
+
+def finish_a_run(data: Path, page: str, summary: dict[str, Any] | None = None) -> str:
+    """The id of a finished run of anna's with this page, put where a server that runs later finds it."""
+    made = heart_in(data)
+    run = made.run(b"secret", "anna's run", PEOPLE["anna"])
+    claim = made.queue.claim()
+    assert claim is not None
+    report = made.folder.reports / claim.name
+    report.mkdir()
+    (report / PAGE).write_text(page)
+    (report / RUN_JSON).write_text("{}")
+    made.queue.finish(claim, summary or {"sentence": "It is fine"})
+    made.ledger.close()
+    return run.id
 
 
 def give_token(data: Path, person: Person, valid_s: float | None = None) -> str:

@@ -21,11 +21,12 @@ from nsysan.model.errors import InputError
 from nsysan.service.client import Patience, RefusedError, Sender, UnreachableError
 from nsysan.service.work.spawning import end_strays
 from nsysan.synth.export import Export
+from tests.ingest.nsys_stand_in import REPORT_HEAD, StandIn, copies, fails
 from tests.nsys import find_nsys
 from tests.service.conftest import Start
 from tests.service.running import BOUNDARY, Running, form_of
 
-NO_NSYS = {"NSYSAN_NSYS": "/nowhere/nsys"}
+WRONG_ORDER = "Wrong event order has been detected when adding events to the collection"
 
 
 def _tar_gz(entries: dict[str, bytes]) -> bytes:
@@ -209,27 +210,43 @@ def test_a_wrong_request_gets_a_sentence(
     assert answer.said["error"].endswith(".")
 
 
-def test_a_report_through_nsys_and_the_answer_where_none_can(start_server: Start) -> None:
-    head = b"NVIDIA Tegra Profiler Report 2024@5@1@113" + bytes(3000)
-    without = start_server(**NO_NSYS)
+def test_a_report_goes_through_the_servers_nsys_whose_failures_are_explained(
+    start_server: Start, report: bytes, tmp_path: Path
+) -> None:
+    (tmp_path / "export.sqlite").write_bytes(report)
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    for folder, action in ((good, copies(tmp_path / "export.sqlite")), (bad, fails(1, WRONG_ORDER))):
+        folder.mkdir()
+        StandIn(folder, action)
+    upload = {"rank0.nsys-rep": REPORT_HEAD + bytes(3000)}
 
-    run = without.ended(without.upload({"rank0.nsys-rep": head}).said["id"])
+    server = start_server("--nsys", str(good / "nsys"))
+    assert server.ended(server.upload(upload).said["id"])["state"] == "done"
 
-    assert run["state"] == "failed"
-    assert "nsys" in run["failure"]
-    assert str(without.data) not in run["failure"] + run["hint"]
+    # M22: an event order that this nsys refuses
+    server = start_server("--nsys", str(bad / "nsys"), name="other")
+    run = server.ended(server.upload(upload).said["id"])
+    assert run["failure"] == "rank0.nsys-rep holds events in an order that this nsys refuses."
+    assert "Export it with a newer nsys, 2024.2 or later" in server.ask("GET", run["path"]).text
 
 
 @pytest.mark.nsys
-def test_a_damaged_report_fails_with_what_nsys_has_against_it(start_server: Start) -> None:
+def test_a_report_of_a_newer_nsys_says_so(start_server: Start) -> None:
     server = start_server("--nsys", find_nsys())
 
-    run = server.ended(
-        server.upload({"r.nsys-rep": b"NVIDIA Tegra Profiler Report 2023@4@4@54" + bytes(3000)}).said["id"]
-    )
+    run = server.ended(server.upload({"r.nsys-rep": b"NVIDIA Tegra Profiler Report 2999@1@1@1-"}).said["id"])
 
-    assert run["state"] == "failed"
-    assert run["failure"].startswith("r.nsys-rep ")
+    assert run["failure"].startswith("r.nsys-rep was recorded by nsys 2999.1.1.1, and the nsys at hand")
+
+
+def test_where_there_is_no_nsys_the_hint_says_what_to_run_elsewhere(start_server: Start, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    server = start_server(PATH=str(tmp_path / "bin"))
+
+    run = server.ended(server.upload({"rank0.nsys-rep": REPORT_HEAD, "a b.nsys-rep": b"x"}).said["id"])
+
+    assert run["failure"].startswith("rank0.nsys-rep must be exported to be read, and there is no nsys")
+    assert run["hint"].endswith("nsys export -t sqlite -o ./rank0.nsys-rep.sqlite ./rank0.nsys-rep")
 
 
 def test_what_stops_or_kills_a_server_loses_nothing_and_leaves_no_process(start_server: Start, report: bytes) -> None:

@@ -65,6 +65,6 @@ class Places:
 
     def _next(self, name: str) -> Path:
         self._number += 1
-        place = self._folder / f"{self._number:05d}"
+        place = self._folder / f"report-{self._folder.name}-{self._number:05d}"
         self.reports.append(Unpacked(place, file_name(name)))
         return place

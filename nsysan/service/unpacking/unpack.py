@@ -69,7 +69,7 @@ def _reports(file: Given, place: Path, budget: Budget) -> list[Unpacked]:
 
 
 def _unpack_gzip(file: Given, place: Path, budget: Budget) -> Unpacked:
-    target = place / "unpacked"
+    target = place / f"report-{place.name}"
     with gzip.open(file.path) as source, target.open("xb") as opened:
         copy(Counted(source, budget), opened)
     return Unpacked(target, file.name[:-3] if file.name.lower().endswith(".gz") else file.name)
@@ -77,7 +77,7 @@ def _unpack_gzip(file: Given, place: Path, budget: Budget) -> Unpacked:
 
 def _linked(file: Given, place: Path) -> Unpacked:
     """The file under a name of ours; what it is, its content says."""
-    link = place / "given"
+    link = place / f"report-{place.name}"
     link.hardlink_to(file.path)
     return Unpacked(link, file.name)
 

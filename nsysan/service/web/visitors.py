@@ -67,15 +67,14 @@ async def demand_uploader(request: Request) -> Visitor:
 
 
 async def person_with(server: Server, secret: str, address: str) -> Person:
-    """Whose token this is. Raises Refusal where it is nobody's, or too many were tried from that address."""
-    if not server.failed_logins.has(address):
-        raise Refusal("Too many tokens were tried from here.", "Wait a minute.", status=429)
+    """Whose token this is. Raises Refusal where it is nobody's, sooner or later without a note of it."""
     person = await run_in_threadpool(server.access.person_with, secret)
-    if person is None:
-        server.failed_logins.take(address)
-        await run_in_threadpool(server.audit.record, None, address, "refused token")
-        raise Refusal("The token is not known, or has expired.", "Ask whoever runs the server for one.", status=401)
-    return person
+    if person is not None:
+        return person
+    if not server.failed_logins.take(address):
+        raise Refusal("Too many tokens were tried from here.", "Wait a minute.", status=429)
+    await run_in_threadpool(server.audit.record, None, address, "refused token")
+    raise Refusal("The token is not known, or has expired.", "Ask whoever runs the server for one.", status=401)
 
 
 def check_site(request: Request) -> None:

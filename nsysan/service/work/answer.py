@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
@@ -71,7 +72,8 @@ def _deliver(run: Run, folder: Path) -> None:
 
 
 def _for_clients(text: str, names: Mapping[Path, str], folder: str) -> str:
-    """The text with files called by the names that clients gave them."""
+    """The text with files called as clients call them; in a command, only by a name that a shell takes for one."""
     for path, name in names.items():
         text = text.replace(visible_text(str(path)), visible_text(name))
+        text = text.replace(path.name, name if shlex.quote(name) == name else "REPORT")
     return text.replace(visible_text(folder), "the server's folder")
