@@ -197,9 +197,10 @@ def test_a_link_shows_one_report_until_it_is_revoked_or_expires(guarded: Guarded
 def test_a_report_lies_in_a_sandbox_under_its_own_policy(guarded: Guarded, run_id: str) -> None:
     server, tokens = guarded
 
-    policy = server.ask("GET", f"/runs/{run_id}/report", token=tokens["rita"]).headers["content-security-policy"]
+    headers = server.ask("GET", f"/runs/{run_id}/report", token=tokens["rita"]).headers
 
-    assert policy == f"{POLICY}; sandbox allow-scripts; frame-ancestors 'none'"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["content-security-policy"] == f"{POLICY}; sandbox allow-scripts; frame-ancestors 'none'"
 
 
 @pytest.mark.parametrize("path", ["/", "/login", "/health", "/nothing", "/s/x", "/upload", "/assets/x.css"])
@@ -211,7 +212,7 @@ def test_every_answer_has_the_headers_that_keep_browsers_safe(guarded: Guarded, 
     assert "unsafe" not in headers["content-security-policy"]
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["x-frame-options"] == "DENY"
-    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["referrer-policy"] == "same-origin"
     assert [name for name in headers if name.startswith("access-control") or name == "server"] == []
     assert server.ask("OPTIONS", path, Origin="http://evil.example").status in (404, 405)
 

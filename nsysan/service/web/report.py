@@ -24,7 +24,8 @@ def report_answer(server: Server, report: str) -> Response:
     if not path.is_file():
         raise NotThere("The report is gone.", "Analyse the run again.")
     policy = f"{_own_policy(path)}; {_SANDBOX}"
-    return FileResponse(path, media_type="text/html", headers={"content-security-policy": policy})
+    headers = {"content-security-policy": policy, "referrer-policy": "no-referrer"}
+    return FileResponse(path, media_type="text/html", headers=headers)
 
 
 def _own_policy(path: Path) -> str:
