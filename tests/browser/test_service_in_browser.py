@@ -15,7 +15,7 @@ from nsysan.synth.export import Export
 from tests.report.runs import full_run
 from tests.report.test_hostile import PAYLOADS, hostile_run
 from tests.service.conftest import PEOPLE, finish_a_run, give_token
-from tests.service.running import Running, start
+from tests.service.running import Running, serving
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -35,10 +35,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server for this machine alone, with one finished run."""
     data = tmp_path_factory.mktemp("server") / "data"
     finish_a_run(data, render_page(full_run()), SUMMARY)
-    running = start(data, "--free-gib", "0")
-    yield running
-    running.process.kill()
-    running.process.communicate()
+    with serving(data) as running:
+        yield running
 
 
 @pytest.fixture
@@ -185,25 +183,23 @@ def test_a_token_lets_in_and_the_way_leads_back(browser: Browser, tmp_path: Path
     data = tmp_path / "data"
     run_id = finish_a_run(data, render_page(hostile_run(HOSTILE)), SUMMARY)
     token = give_token(data, PEOPLE["rita"])
-    server = start(data, "--free-gib", "0", "--require-tokens")
-    made = Visit(browser, server, 375, "dark")
-    page = made.go(f"/runs/{run_id}")
-    page.fill("#token", "wrong")
-    page.click("main button")
-    assert "The token is not known" in page.inner_text("#complaint")
-    page.fill("#token", token)
-    page.click("main button")
-    assert page.url == f"{server.url}/runs/{run_id}"
-    assert not page.is_visible("text=Delete")
-    page.click("text=Read the report")
-    page.wait_for_url("**/report")
-    made.go("/")
-    page.click("text=Log out rita")
-    assert page.url == f"{server.url}/login"
-    assert [complaint for complaint in made.complaints if "401" not in complaint] == []
-    made.close()
-    server.process.kill()
-    server.process.communicate()
+    with serving(data, "--require-tokens") as server:
+        made = Visit(browser, server, 375, "dark")
+        page = made.go(f"/runs/{run_id}")
+        page.fill("#token", "wrong")
+        page.click("main button")
+        assert "The token is not known" in page.inner_text("#complaint")
+        page.fill("#token", token)
+        page.click("main button")
+        assert page.url == f"{server.url}/runs/{run_id}"
+        assert not page.is_visible("a:text-is('Delete')")
+        page.click("text=Read the report")
+        page.wait_for_url("**/report")
+        made.go("/")
+        page.click("text=Log out rita")
+        assert page.url == f"{server.url}/login"
+        assert [complaint for complaint in made.complaints if "401" not in complaint] == []
+        made.close()
 
 
 @pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (768, "light"), (375, "dark")])

@@ -15,7 +15,7 @@ from nsysan.service.people import Person, Role
 from nsysan.service.work.order import PAGE, RUN_JSON
 from nsysan.synth.export import Export
 from tests.service.heart import Heart, heart_in
-from tests.service.running import Running, start
+from tests.service.running import Running, serving, start
 
 Start = Callable[..., Running]
 GEMM = "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN"
@@ -51,17 +51,14 @@ def start_server(tmp_path: Path) -> Iterator[Start]:
 
     yield start_one
     for server in running:
-        server.process.kill()
-        server.process.communicate()
+        server.end()
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A server for this machine alone, which the tests of a module share."""
-    running = start(tmp_path_factory.mktemp("server") / "data", "--free-gib", "0")
-    yield running
-    running.process.kill()
-    running.process.communicate()
+    with serving(tmp_path_factory.mktemp("server") / "data") as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +67,8 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running,
     data = tmp_path_factory.mktemp("guarded") / "data"
     tokens = {name: give_token(data, person) for name, person in PEOPLE.items()}
     finish_a_run(data, DOCUMENT)
-    running = start(data, "--free-gib", "0", "--require-tokens")
-    yield running, tokens
-    running.process.kill()
-    running.process.communicate()
+    with serving(data, "--require-tokens") as running:
+        yield running, tokens
 
 
 def finish_a_run(data: Path, page: str, summary: dict[str, Any] | None = None) -> str:

@@ -11,7 +11,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -85,6 +86,11 @@ class Running:
             time.sleep(0.1)
         raise TimeoutError(f"{run_id} does not end; the log: {self.log.read_text()[-3000:]}")
 
+    def end(self) -> None:
+        """End it, if it still runs."""
+        self.process.kill()
+        self.process.communicate()
+
     def stop(self, number: int = signal.SIGTERM) -> int:
         """How it ended after this signal."""
         self.process.send_signal(number)
@@ -119,6 +125,16 @@ def start(data: Path, *arguments: str, token: str | None = None, **variables: st
         process.communicate()
         raise AssertionError(f"no server: {line!r}; the log: {log.read_text()[-3000:]}")
     return Running(data, process, int(found[1]), token, log)
+
+
+@contextmanager
+def serving(data: Path, *arguments: str) -> Iterator[Running]:
+    """A server around this folder, gone in the end whatever happens."""
+    running = start(data, "--free-gib", "0", *arguments)
+    try:
+        yield running
+    finally:
+        running.end()
 
 
 def _first_line(stream: IO[str]) -> str:
