@@ -32,7 +32,7 @@ from nsysan.service.folder import DataFolder
 from nsysan.service.ledger import Ledger
 
 MIB = 1 << 20
-PATIENT = Patience(tries=60)
+PATIENT = Patience(tries=10_000, wait=lambda _asked_s: time.sleep(0.2))
 LONGEST_S = 90.0
 
 
@@ -96,7 +96,8 @@ def killed(folder: Path, traces: Sequence[Path], kill_count: int = 100) -> str:
         sender.start()
     moments: Counter[str] = Counter()
     for _ in range(kill_count):
-        time.sleep(draw.random() * 1.5)
+        # from start-up to the end of an analysis
+        time.sleep(draw.random() * draw.choice([0.5, 2.0, 8.0]))
         moments[_moment(server.data)] += 1
         server.kill_and_start()
     stop.set()

@@ -76,7 +76,7 @@ class Sender:
                 digest.update(piece)
                 hashed_bytes += len(piece)
                 if offset < hashed_bytes:
-                    offset = self._send_piece(upload["id"], piece, hashed_bytes)
+                    offset = self._send_piece(upload["id"], piece, hashed_bytes, offset)
         return {"id": str(upload["id"]), "sha256": digest.hexdigest()}
 
     def make_run(self, uploads: list[dict[str, str]], said: Mapping[str, str]) -> str:
@@ -90,11 +90,13 @@ class Sender:
         """How the run at this address stands."""
         return self._insist("GET", f"/api/runs/{address.rpartition('/')[2]}", None)
 
-    def _send_piece(self, upload_id: str, piece: bytes, end: int) -> int:
+    def _send_piece(self, upload_id: str, piece: bytes, end: int, reached: int) -> int:
         """How far the upload has come with this piece, which ends there. Sends what of it the server lacks."""
+        known = [reached]
 
         def send_rest() -> int:
-            offset = int(self._ask("GET", f"/api/uploads/{upload_id}")["offset_bytes"])
+            # after a failure only the server knows how far it has come
+            offset = known.pop() if known else int(self._ask("GET", f"/api/uploads/{upload_id}")["offset_bytes"])
             if offset >= end:
                 return offset
             if offset < end - len(piece):

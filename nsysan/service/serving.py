@@ -38,9 +38,13 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> None:
     Raises UsageError where the folder cannot be used, the port is taken, or nobody could come in.
     """
     begin_logging()
-    os.umask(0o077)
     folder = DataFolder(settings.data.resolve())
-    folder.make()
+    with _private_files():
+        folder.make()
+        _serve_folder(settings, folder, announce)
+
+
+def _serve_folder(settings: Settings, folder: DataFolder, announce: Callable[[str], None]) -> None:
     with folder.owned():
         ledger = Ledger(folder.ledger)
         try:
@@ -49,6 +53,16 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> None:
                 asyncio.run(_serve(settings, folder, ledger, listener, announce))
         finally:
             ledger.close()
+
+
+@contextmanager
+def _private_files() -> Iterator[None]:
+    """What is made in the block is this user's alone."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 async def _serve(

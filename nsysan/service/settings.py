@@ -55,7 +55,7 @@ class WorkerLimits:
 class RateLimits:
     """Requests a minute of one client, log-ins that fail a minute of one address, and pages that wait for news."""
 
-    requests: int = 1200
+    requests: int = 6000
     failed_logins: int = 10
     event_streams: int = 64
 

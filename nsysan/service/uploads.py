@@ -82,6 +82,7 @@ class Uploads:
         Raises TooMuch where it is larger than allowed, or too many are under way; NoRoom where the disk is too full.
         """
         self._check_size(announced.size_bytes or 0)
+        self._folder.demand_room(announced.size_bytes or 0, self._limits.free_bytes)
         with self._ledger.changing() as database:
             if announced.fingerprint is not None:
                 query = "select * from uploads where owner = ? and team = ? and fingerprint = ? and size_bytes is ?"
@@ -201,7 +202,6 @@ class Uploads:
             raise TooMuch("The file is larger than this server takes.", f"At most {self._limits.file_bytes} bytes.")
         if announced is not None and size_bytes > announced:
             raise TooMuch("More comes than was announced.", "Begin again with the right size.")
-        self._folder.demand_room(0 if announced is not None else size_bytes, self._limits.free_bytes)
 
     def _upload(self, row: Mapping[str, Any]) -> Upload:
         if row["sha256"] is not None:

@@ -1,4 +1,4 @@
-"""Archives: what is in them comes out, what is hostile in them does not, and nothing is left of it."""
+"""Archives: what is in them comes out, what is hostile in them (M10, M11) does not, and nothing is left of it."""
 
 from __future__ import annotations
 

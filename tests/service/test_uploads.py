@@ -1,4 +1,4 @@
-"""Uploads: pieces at their offsets, broken off and gone on with, each content once, and nothing beyond the limits."""
+"""Uploads: pieces at their offsets, broken off and gone on with, each content once, within limits, of any name (M12)."""
 
 from __future__ import annotations
 
