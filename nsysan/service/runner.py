@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from nsysan.service.folder import DataFolder, remove_tree, settle, size_of_tree
+from nsysan.service.ledger import Ledger
 from nsysan.service.queue import Claim, Queue
 from nsysan.service.runs import Runs
 from nsysan.service.settings import Settings
@@ -25,7 +26,8 @@ _WATCH_S = 0.5
 class Runner:
     """As many analyses at once as there are workers; ``doing`` tells what each is at."""
 
-    def __init__(self, folder: DataFolder, runs: Runs, queue: Queue, settings: Settings) -> None:
+    def __init__(self, ledger: Ledger, folder: DataFolder, runs: Runs, queue: Queue, settings: Settings) -> None:
+        self._ledger = ledger
         self._folder = folder
         self._runs = runs
         self._queue = queue
@@ -157,23 +159,30 @@ class Runner:
         return out_of_time(limits.wall_s)
 
     def _settle(self, claim: Claim, ending: Analysed | Failed) -> None:
-        """Have the ledger and the folder hold what came of it."""
-        if isinstance(ending, Failed):
-            _LOG.info("analysis failed", extra={"run": claim.run_id, "why": ending.message})
-            if self._queue.fail(claim, ending.message, ending.hint) and ending.is_dangerous:
-                self._runs.discard_captures(claim.run_id)
-            return
-        report = self._folder.reports / claim.name
-        (self._folder.work / claim.name / RESULT).rename(report)
-        settle(self._folder.reports)
+        """Have the folder and the ledger hold what came of it; whoever sees that it ended sees all of that."""
+        work, report = self._folder.work / claim.name, self._folder.reports / claim.name
+        if isinstance(ending, Analysed):
+            (work / RESULT).rename(report)
+            settle(self._folder.reports)
+        remove_tree(work)
         is_wanted = False
         try:
-            is_wanted = self._queue.finish(claim, ending.summary)
+            with self._ledger.alone():
+                is_wanted = self._end(claim, ending)
         finally:
             if not is_wanted:
                 remove_tree(report)
-        if not is_wanted:
-            return
-        _LOG.info("analysis done", extra={"run": claim.run_id})
-        if self._settings.discard_captures:
+
+    def _end(self, claim: Claim, ending: Analysed | Failed) -> bool:
+        """Whether the ledger took this ending; captures that are not to be kept are gone with it."""
+        if isinstance(ending, Analysed):
+            is_wanted = self._queue.finish(claim, ending.summary)
+            discards = self._settings.discard_captures
+            _LOG.info("analysis done", extra={"run": claim.run_id, "is_wanted": is_wanted})
+        else:
+            is_wanted = self._queue.fail(claim, ending.message, ending.hint)
+            discards = ending.is_dangerous
+            _LOG.info("analysis failed", extra={"run": claim.run_id, "is_wanted": is_wanted, "why": ending.message})
+        if is_wanted and discards:
             self._runs.discard_captures(claim.run_id)
+        return is_wanted

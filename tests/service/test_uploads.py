@@ -1,4 +1,4 @@
-"""Uploads: pieces at their offsets, broken off and gone on with, each content once, within limits, of any name (M12)."""
+"""Uploads: pieces at their offsets, gone on with where they broke off, each content once, in limits, any name (M12)."""
 
 from __future__ import annotations
 

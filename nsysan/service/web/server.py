@@ -70,7 +70,7 @@ def build_server(settings: Settings, folder: DataFolder, ledger: Ledger) -> Serv
         access=Access(ledger),
         shares=Shares(ledger),
         audit=Audit(ledger),
-        runner=Runner(folder, runs, queue, settings),
+        runner=Runner(ledger, folder, runs, queue, settings),
         requests=Rate(settings.rates.requests),
         failed_logins=Rate(settings.rates.failed_logins),
         local_csrf=secrets.token_urlsafe(),
