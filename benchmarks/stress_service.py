@@ -34,6 +34,7 @@ from nsysan.service.ledger import Ledger
 MIB = 1 << 20
 PATIENT = Patience(tries=10_000, wait=lambda _asked_s: time.sleep(0.2))
 LONGEST_S = 90.0
+KILLS_VARIABLE = "NSYSAN_STRESS_KILLS"
 
 
 def many_uploads(folder: Path, traces: Sequence[Path], upload_count: int = 50) -> str:
@@ -76,8 +77,9 @@ def large_upload(folder: Path) -> str:
     )
 
 
-def killed(folder: Path, traces: Sequence[Path], kill_count: int = 100) -> str:
+def killed(folder: Path, traces: Sequence[Path]) -> str:
     """Kill -9 at random moments of uploading, analysing and committing, then everything is consistent."""
+    kill_count = int(os.environ.get(KILLS_VARIABLE, "100"))
     server = Server(folder / "data")
     draw, made, stop = random.Random(12), [], threading.Event()
 

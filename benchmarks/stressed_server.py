@@ -165,7 +165,7 @@ def is_open(connection: socket.socket) -> bool:
     """Whether the server has not closed the connection yet."""
     connection.setblocking(False)  # noqa: FBT003 - as it is called
     try:
-        return connection.recv(65536) != b"" or is_open(connection)
+        return bool(connection.recv(1 << 16))
     except BlockingIOError:
         return True
     except OSError:
