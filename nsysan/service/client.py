@@ -6,6 +6,7 @@ import hashlib
 import http.client
 import json
 import secrets
+import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +21,9 @@ from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.text import visible_text
 
 PIECE_BYTES = 8 << 20
-_BLOCK_BYTES = 1 << 18
+_END_BYTES = 1 << 20
+_BEGINNINGS = 3
+"""So often a file is sent from its beginning on, where the server has forgotten what came of it."""
 _KEY_BYTES = 16
 _TIMEOUT_S = 120.0
 _LONGEST_ANSWER_BYTES = 1 << 20
@@ -32,6 +35,10 @@ _PASSING = frozenset({408, 409, 429, 502, 503, 504})
 
 class RefusedError(UsageError):
     """The server will not have it, for a reason that does not pass."""
+
+
+class LostError(RefusedError):
+    """The server knows nothing of it, or no more."""
 
 
 class UnreachableError(MissingToolError):
@@ -60,6 +67,12 @@ class Sender:
 
     def send(self, path: Path, progress: Progress = UNWATCHED) -> dict[str, str]:
         """The upload that the file has become, as a run is made of it. Raises InputError where it cannot be read."""
+        for _ in range(_BEGINNINGS - 1):
+            with suppress(LostError):
+                return self._send_once(path, progress)
+        return self._send_once(path, progress)
+
+    def _send_once(self, path: Path, progress: Progress) -> dict[str, str]:
         with _readable(path):
             size_bytes = path.stat().st_size
             announced = {"name": path.name, "size_bytes": size_bytes, "fingerprint": _fingerprint(path)}
@@ -70,9 +83,7 @@ class Sender:
             while hashed_bytes < size_bytes:
                 piece = file.read(min(PIECE_BYTES, size_bytes - hashed_bytes))
                 if not piece:
-                    raise InputError(
-                        f"{visible_text(str(path))} became shorter meanwhile.", "Send it again when it rests."
-                    )
+                    raise InputError(f"{visible_text(path.name)} became shorter meanwhile.", "Send it when it rests.")
                 digest.update(piece)
                 hashed_bytes += len(piece)
                 if offset < hashed_bytes:
@@ -148,6 +159,8 @@ class Sender:
         if status < http.client.BAD_REQUEST:
             return said
         message, hint = (visible_text(str(said.get(key, ""))) for key in ("error", "hint"))
+        if status == http.client.NOT_FOUND:
+            raise LostError(message, hint)
         raise (UnreachableError if status in _PASSING else RefusedError)(message, hint)
 
     def _connection(self) -> http.client.HTTPConnection:
@@ -158,12 +171,16 @@ class Sender:
 
 
 def _fingerprint(path: Path) -> str:
-    """What this file is known by when it is sent again: its size, and the hash of its first and last MiB."""
+    """What this file is known by when it is sent again: where it lies, its size, and its first and last MiB, hashed.
+
+    Of two that are alike in two places each is sent by itself, for they may be sent at once.
+    """
     size_bytes = path.stat().st_size
+    digest = hashlib.sha256(f"{socket.gethostname()}\0{path.resolve()}\0".encode("utf-8", "surrogateescape"))
     with path.open("rb") as file:
-        digest = hashlib.sha256(file.read(1 << 20))
-        file.seek(max(0, size_bytes - (1 << 20)))
-        digest.update(file.read(1 << 20))
+        digest.update(file.read(_END_BYTES))
+        file.seek(max(0, size_bytes - _END_BYTES))
+        digest.update(file.read(_END_BYTES))
     return f"{size_bytes}-{digest.hexdigest()}"
 
 

@@ -325,6 +325,23 @@ def test_nsysan_upload_sends_several_files_as_one_run(server: Running, report: b
         sender.send(tmp_path / "none.sqlite")
 
 
+def test_nsysan_upload_begins_again_where_the_server_has_forgotten(server: Running, tmp_path: Path) -> None:
+    (tmp_path / "r.sqlite").write_bytes(b"x" * 100)
+
+    class Forgetful(Sender):
+        forgotten = 0
+
+        def _send_piece(self, upload_id: str, piece: bytes, end: int, reached: int) -> int:
+            if not self.forgotten:
+                self.forgotten += 1
+                server.ask("DELETE", f"/api/uploads/{upload_id}")
+            return super()._send_piece(upload_id, piece, end, reached)
+
+    sent = Forgetful(server.url, None).send(tmp_path / "r.sqlite")
+
+    assert server.ask("GET", f"/api/uploads/{sent['id']}").said["offset_bytes"] == 100
+
+
 def test_nsysan_upload_tries_again_and_gives_up_in_the_end(tmp_path: Path) -> None:
     (tmp_path / "r.sqlite").write_bytes(b"x")
     pauses: list[float] = []
