@@ -25,7 +25,8 @@ _END_BYTES = 1 << 20
 _BEGINNINGS = 3
 """So often a file is sent from its beginning on, where the server has forgotten what came of it."""
 _KEY_BYTES = 16
-_TIMEOUT_S = 120.0
+_TIMEOUT_S = 300.0
+"""A server that began anew meanwhile hashes a large file once more before it answers."""
 _LONGEST_ANSWER_BYTES = 1 << 20
 _LONGEST_PAUSE_S = 30.0
 _Answer = TypeVar("_Answer")

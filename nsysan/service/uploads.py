@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from nsysan.service.captures import drop, keep, unneeded
 from nsysan.service.clock import now_utc
@@ -123,20 +123,18 @@ class Uploads:
         """
         self._check_size(offset_bytes + len(data), announced=upload.size_bytes)
         self._folder.demand_room(len(data), self._limits.free_bytes)
-        with self._locked(upload.id), self._part(upload.id).open("ab") as file:
-            reached = os.fstat(file.fileno()).st_size
+        with self._locked(upload.id), self._opened(upload.id) as file:
+            reached = file.seek(0, os.SEEK_END)
             if reached != offset_bytes:
                 raise Conflict(f"The upload has {reached} bytes, not {offset_bytes}.", "Go on from there.")
-            hashed = self._hash_to(upload.id, reached)
-            try:
-                file.write(data)
-                file.flush()
-            except OSError:
-                # a part of it may be there: the file's length says so, and the hash is made anew
-                self._hashed.pop(upload.id, None)
-                raise
-            hashed.digest.update(data)
-            hashed.bytes += len(data)
+            # where the server began anew meanwhile, the whole is hashed when it is complete
+            hashed = _Hashed(hashlib.sha256(), 0) if not reached else self._hashed.pop(upload.id, None)
+            file.write(data)
+            file.flush()
+            if hashed is not None and hashed.bytes == reached:
+                hashed.digest.update(data)
+                hashed.bytes += len(data)
+                self._hashed[upload.id] = hashed
             return reached + len(data)
 
     def complete(self, upload: Upload, sha256: str | None = None) -> Upload:
@@ -213,6 +211,13 @@ class Uploads:
 
     def _part(self, upload_id: str) -> Path:
         return self._folder.uploads / upload_id
+
+    def _opened(self, upload_id: str) -> BinaryIO:
+        """What has come so far, to write on. Raises NotThere where it is not there, or no more: none is made."""
+        try:
+            return self._part(upload_id).open("r+b")
+        except FileNotFoundError:
+            raise NotThere("There is no such upload.", "It was used or has expired: begin again.") from None
 
     def _hash_to(self, upload_id: str, reached_bytes: int) -> _Hashed:
         """The hash of what is in the file, gone on with where it is known, else made from the file."""
