@@ -146,13 +146,10 @@ def full_disk(folder: Path, traces: Sequence[Path]) -> str:
 
 
 def slow_clients(folder: Path) -> str:
-    """Connections that say nothing, half a head, or a body a byte at a time, while others are served."""
+    """Connections that say nothing, half a head, or the first byte of a body, while others are served."""
     server = Server(folder / "data")
-    heads = [
-        b"",
-        b"GET / HTTP/1.1\r\nHost: ",
-        b"PUT /upload/r HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 999\r\n\r\nx",
-    ]
+    begun = b"PUT /upload/r HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 999\r\n\r\nx"
+    heads = [b"", b"GET / HTTP/1.1\r\nHost: ", begun] * 60 + [b""] * 120
     connections = []
     for head in heads:
         with suppress(OSError):
@@ -183,7 +180,7 @@ def page_load(folder: Path, traces: Sequence[Path]) -> str:
     server.wait_until_ended()
     server.stop()
     _multiply(server.data, 1000)
-    server.kill_and_start()
+    server.start_again()
     path = address.removeprefix(server.url)
     told = []
     for name, asked in (
@@ -224,7 +221,14 @@ def _multiply(data: Path, run_count: int) -> None:
     with ledger.changing() as database:
         (row,) = list(database.query("select * from runs"))
         database.table("runs").insert_all(
-            {**row, "id": f"{number:020x}", "title": f"run {number}", "searched": f"run {number}", "report": None}
+            {
+                **row,
+                "id": f"{number:020x}",
+                "key": None,
+                "title": f"run {number}",
+                "searched": f"run {number}",
+                "report": None,
+            }
             for number in range(run_count)
         )
     ledger.close()

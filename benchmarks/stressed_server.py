@@ -64,6 +64,10 @@ class Server:
         """As with kill -9, and the next one."""
         self.process.kill()
         self.process.communicate()
+        self.start_again()
+
+    def start_again(self) -> None:
+        """The next one, where there is none any more."""
         self.process = self._start()
 
     def stop(self) -> None:
