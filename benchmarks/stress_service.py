@@ -34,6 +34,8 @@ from nsysan.service.ledger import Ledger
 MIB = 1 << 20
 PATIENT = Patience(tries=10_000, wait=lambda _asked_s: time.sleep(0.2))
 LONGEST_S = 90.0
+MOST_QUEUED = 8
+"""With so many runs in the queue nobody sends another while servers are killed."""
 KILLS_VARIABLE = "NSYSAN_STRESS_KILLS"
 
 
@@ -92,6 +94,8 @@ def killed(folder: Path, traces: Sequence[Path]) -> str:
             path.write_bytes(own.choice(traces).read_bytes() + extra)
             made.append((_send(server, path), hashlib.sha256(path.read_bytes()).hexdigest()))
             stop.wait(own.random() * 2)
+            while server.queued_count() > MOST_QUEUED and not stop.wait(0.5):
+                pass
 
     senders = [threading.Thread(target=keep_sending, args=(number,)) for number in range(4)]
     for sender in senders:

@@ -87,6 +87,11 @@ class Server:
         finally:
             connection.close()
 
+    def queued_count(self) -> int:
+        """How many runs wait; 0 where nobody answers."""
+        status, body = self.get("/api/runs?state=queued")
+        return int(json.loads(body)["total"]) if status == OK else 0
+
     def delete(self, run_id: str) -> None:
         """Delete the run."""
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)

@@ -102,7 +102,7 @@ def form_of(files: Mapping[str, bytes], fields: Mapping[str, str]) -> tuple[byte
     parts = [f'Content-Disposition: form-data; name="{name}"\r\n\r\n{value}'.encode() for name, value in fields.items()]
     parts += [
         f'Content-Disposition: form-data; name="files"; filename="{name}"\r\n\r\n'.encode() + data
-        for name, data in files.items()
+        for name, data in ((name.replace('"', '\\"'), data) for name, data in files.items())
     ]
     body = b"".join(b"--%s\r\n%s\r\n" % (BOUNDARY.encode(), part) for part in parts)
     return body + b"--%s--\r\n" % BOUNDARY.encode(), f"multipart/form-data; boundary={BOUNDARY}"

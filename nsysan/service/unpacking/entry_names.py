@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from nsysan.service.unpacking.budget import PACK_AGAIN, DangerousArchiveError
 
 _TABLE = re.compile(r"[A-Za-z0-9_]{1,100}\.(?:parquet|arrow)")
 _TABLE_FOLDER = re.compile(r"_(?:pqt|arw)dir")
+_NAME_BYTES = 12
 _DRIVE = re.compile(r"[A-Za-z]:")
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 
@@ -37,12 +39,16 @@ def checked(name: str) -> tuple[str, ...]:
     return parts
 
 
+def random_name() -> str:
+    """A name of ours that stands in no text by chance."""
+    return f"report-{secrets.token_hex(_NAME_BYTES)}"
+
+
 class Places:
     """Gives each entry that is a report, or a table of one, its place in the folder; all others have none."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._number = 0
         self._table_folders: dict[tuple[str, ...], Path] = {}
         self.reports: list[Unpacked] = []
 
@@ -64,7 +70,6 @@ class Places:
         return known
 
     def _next(self, name: str) -> Path:
-        self._number += 1
-        place = self._folder / f"report-{self._folder.name}-{self._number:05d}"
+        place = self._folder / random_name()
         self.reports.append(Unpacked(place, file_name(name)))
         return place

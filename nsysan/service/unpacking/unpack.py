@@ -18,7 +18,7 @@ from nsysan.model.errors import InputError
 from nsysan.model.text import display_text
 from nsysan.service.settings import UnpackingLimits
 from nsysan.service.unpacking.budget import PACK_AGAIN, Budget, Counted, copy
-from nsysan.service.unpacking.entry_names import Places, Unpacked
+from nsysan.service.unpacking.entry_names import Places, Unpacked, random_name
 from nsysan.service.unpacking.tar_archive import GZIP_MAGIC, HEAD_BYTES, is_tar, unpack_tar
 from nsysan.service.unpacking.zip_archive import MAGIC as ZIP_MAGIC
 from nsysan.service.unpacking.zip_archive import unpack_zip
@@ -69,7 +69,7 @@ def _reports(file: Given, place: Path, budget: Budget) -> list[Unpacked]:
 
 
 def _unpack_gzip(file: Given, place: Path, budget: Budget) -> Unpacked:
-    target = place / f"report-{place.name}"
+    target = place / random_name()
     with gzip.open(file.path) as source, target.open("xb") as opened:
         copy(Counted(source, budget), opened)
     return Unpacked(target, file.name[:-3] if file.name.lower().endswith(".gz") else file.name)
@@ -77,7 +77,7 @@ def _unpack_gzip(file: Given, place: Path, budget: Budget) -> Unpacked:
 
 def _linked(file: Given, place: Path) -> Unpacked:
     """The file under a name of ours; what it is, its content says."""
-    link = place / f"report-{place.name}"
+    link = place / random_name()
     link.hardlink_to(file.path)
     return Unpacked(link, file.name)
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 import traceback
-from collections.abc import Mapping
 from pathlib import Path
 
 from nsysan.model.errors import NsysanError
 from nsysan.model.progress import Progress
 from nsysan.model.run import Run
 from nsysan.model.run_json import encode_run
-from nsysan.model.text import visible_text
 from nsysan.model.units import format_bytes
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.report.renderers import renderers
@@ -19,8 +16,10 @@ from nsysan.service.folder import settle
 from nsysan.service.settings import UnpackingLimits
 from nsysan.service.unpacking.budget import DangerousArchiveError
 from nsysan.service.unpacking.unpack import Given, unpack
+from nsysan.service.work.evidence import told_apart
 from nsysan.service.work.limits import limit_process
 from nsysan.service.work.order import PAGE, RESULT, RUN_JSON, Analysed, Failed, Order, Told
+from nsysan.service.work.renaming import renamed, sentence_for_people
 from nsysan.service.work.summary import summary_of
 
 
@@ -31,7 +30,7 @@ def answer(order: Order, progress: Progress) -> Told:
         limit_process(order.memory_bytes, order.cpu_s, order.file_bytes)
         return Analysed(_analyse(order, names, progress))
     except NsysanError as error:
-        message, hint = (_for_clients(text, names, order.folder) for text in (error.message, error.hint))
+        message, hint = (sentence_for_people(text, names, order.folder) for text in (error.message, error.hint))
         return Failed(message, hint, is_dangerous=isinstance(error, DangerousArchiveError))
     except MemoryError:
         return Failed(
@@ -56,8 +55,10 @@ def _analyse(order: Order, names: dict[Path, str], progress: Progress) -> dict[s
     given = [Given(Path(file.path), file.name) for file in order.files]
     found = unpack(given, inputs, UnpackingLimits(order.unpacked_bytes, order.entries))
     names.update({entry.path: entry.name for entry in found})
-    run = analyze([entry.path for entry in found], AnalyzeOptions(nsys=order.nsys, names=names), progress)
+    reports, evidence = told_apart([entry.path for entry in found])
+    run = analyze(reports, AnalyzeOptions(evidence=evidence, nsys=order.nsys), progress)
     progress.begin("drawing the page")
+    run = renamed(run, names)
     _deliver(run, Path(order.folder, RESULT))
     return summary_of(run)
 
@@ -69,11 +70,3 @@ def _deliver(run: Run, folder: Path) -> None:
     (folder / RUN_JSON).write_bytes(encode_run(run))
     for path in (folder / PAGE, folder / RUN_JSON, folder):
         settle(path)
-
-
-def _for_clients(text: str, names: Mapping[Path, str], folder: str) -> str:
-    """The text with files called as clients call them; in a command, only by a name that a shell takes for one."""
-    for path, name in names.items():
-        text = text.replace(visible_text(str(path)), visible_text(name))
-        text = text.replace(path.name, name if shlex.quote(name) == name else "REPORT")
-    return text.replace(visible_text(folder), "the server's folder")
