@@ -45,15 +45,15 @@ def page_style() -> Markup:
 
 
 @cache
-def inline_asset(suffix: str) -> Markup:
-    """Our own files ``assets/*.<suffix>`` in order of name, as they stand in the page."""
+def inline_asset(suffix: str, folder: str = "assets") -> Markup:
+    """Our own files in the folder of templates that end in the suffix, in order of name, as they stand in the page."""
     from markupsafe import Markup
 
     environment = page_environment()
-    names = sorted(environment.list_templates(extensions=[suffix]))
+    names = [name for name in environment.list_templates(extensions=[suffix]) if name.startswith(f"{folder}/")]
     if environment.loader is None:
         raise LookupError(f"package {TEMPLATE_PACKAGE} holds no templates")
-    sources = [environment.loader.get_source(environment, name)[0] for name in names]
+    sources = [environment.loader.get_source(environment, name)[0] for name in sorted(names)]
     return Markup("\n" + "\n".join(sources))  # noqa: S704 - nothing but our own files
 
 

@@ -7,11 +7,12 @@ import sys
 
 import pytest
 
-HEAVY = ("numpy", "jinja2", "msgspec", "rich", "sqlite3", "pandas", "numba")
+HEAVY = ("numpy", "jinja2", "msgspec", "rich", "sqlite3", "pandas", "numba", "starlette", "uvicorn")
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--version"], ["--help"], ["analyze", "--help"], ["info", "--help"], ["record-help"]]
+    "arguments",
+    [["--version"], ["--help"], ["analyze", "--help"], ["info", "--help"], ["record-help"], ["serve", "--help"]],
 )
 def test_nothing_heavy_is_loaded(arguments: list[str]) -> None:
     program = (

@@ -1,0 +1,303 @@
+"""What `nsysan serve` takes: many uploads at once, kill -9 again and again, a full disk, slow clients, load on pages.
+
+Each trial starts real servers and tells one line of figures; anything that is lost or inconsistent ends it with an
+error. All of it takes some minutes: python benchmarks/stress_service.py [TRIAL...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import io
+import os
+import random
+import re
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+from stressed_server import OK, Peak, Server, check_folder, is_open, small_disk
+
+from nsysan.service.client import Patience, Sender
+from nsysan.service.folder import DataFolder
+from nsysan.service.ledger import Ledger
+
+MIB = 1 << 20
+PATIENT = Patience(tries=10_000, wait=lambda _asked_s: time.sleep(0.2))
+LONGEST_S = 90.0
+MOST_QUEUED = 8
+"""With so many runs in the queue nobody sends another while servers are killed."""
+KILLS_VARIABLE = "NSYSAN_STRESS_KILLS"
+
+
+def many_uploads(folder: Path, traces: Sequence[Path], upload_count: int = 50) -> str:
+    """Real and hostile uploads at once: none lost, each with the ending it should have, memory bounded."""
+    server = Server(folder / "data")
+    files = _real_and_hostile(folder / "files", traces, upload_count)
+    begin_s, peak = time.monotonic(), Peak(server.process.pid)
+    with ThreadPoolExecutor(upload_count) as pool:
+        addresses = list(pool.map(lambda entry: _send(server, entry[0]), files))
+    arrived_s = time.monotonic() - begin_s
+    server.wait_until_ended()
+    took_s = time.monotonic() - begin_s
+    states = {f"{server.url}{run['path']}": run for run in server.runs()}
+    for (path, expected), address in zip(files, addresses, strict=True):
+        if states[address]["state"] != expected:
+            sys.exit(f"{path.name} is {states[address]['state']}: {states[address]['failure']}")
+    sent_bytes = sum(path.stat().st_size for path, _ in files)
+    kept_bytes = sum(path.stat().st_size for path in server.data.glob("captures/*/*"))
+    server.stop()
+    return (
+        f"{upload_count} uploads at once, {sent_bytes / 1e6:.0f} MB: arrived in {arrived_s:.1f} s, analysed in "
+        f"{took_s:.1f} s, {dict(Counter(expected for _, expected in files))}; "
+        f"server's peak memory {peak.end() / 1e6:.0f} MB, {kept_bytes / 1e6:.0f} MB kept"
+    )
+
+
+def large_upload(folder: Path) -> str:
+    """One gigabyte: how fast it comes in, and in how much memory."""
+    path = folder / "large.bin"
+    with path.open("wb") as file:
+        for _ in range(1024):
+            file.write(os.urandom(MIB))
+    server = Server(folder / "data")
+    peak, begin_s = Peak(server.process.pid), time.monotonic()
+    Sender(server.url, None).send(path)
+    took_s = time.monotonic() - begin_s
+    server.stop()
+    return (
+        f"1 GiB from one client: {1024 * MIB / took_s / 1e6:.0f} MB/s, server's peak memory {peak.end() / 1e6:.0f} MB"
+    )
+
+
+def killed(folder: Path, traces: Sequence[Path]) -> str:
+    """Kill -9 at random moments of uploading, analysing and committing, then everything is consistent."""
+    kill_count = int(os.environ.get(KILLS_VARIABLE, "100"))
+    server = Server(folder / "data")
+    draw, made, stop = random.Random(12), [], threading.Event()
+
+    def keep_sending(number: int) -> None:
+        own = random.Random(number)
+        while not stop.is_set():
+            path = folder / f"sent-{number}.sqlite"
+            # a content of its own each time, or one that others send as well
+            extra = own.choice([b"", os.urandom(64)])
+            path.write_bytes(own.choice(traces).read_bytes() + extra)
+            made.append((_send(server, path), hashlib.sha256(path.read_bytes()).hexdigest()))
+            stop.wait(own.random() * 2)
+            while server.queued_count() > MOST_QUEUED and not stop.wait(0.5):
+                pass
+
+    senders = [threading.Thread(target=keep_sending, args=(number,)) for number in range(4)]
+    for sender in senders:
+        sender.start()
+    moments: Counter[str] = Counter()
+    for _ in range(kill_count):
+        # from start-up to the end of an analysis
+        time.sleep(draw.random() * draw.choice([0.5, 2.0, 8.0]))
+        moments[_moment(server.data)] += 1
+        server.kill_and_start()
+    stop.set()
+    for sender in senders:
+        sender.join()
+    server.wait_until_ended()
+    runs = {f"{server.url}{run['path']}": run for run in server.runs()}
+    lost = [address for address, _ in made if address not in runs]
+    states = Counter(run["state"] for run in runs.values())
+    server.stop()
+    if lost or len(runs) != len(made):
+        sys.exit(f"lost {lost}, {len(runs)} runs of {len(made)} made")
+    check_folder(server.data)
+    return f"{kill_count} times kill -9 ({dict(moments)} under way): {len(made)} runs made, none lost, {dict(states)}"
+
+
+def full_disk(folder: Path, traces: Sequence[Path]) -> str:
+    """A disk of 24 MB that fills up: refusals with sentences, and room made brings it back."""
+    with small_disk(folder / "disk", 24) as disk:
+        server = Server(disk / "data", "--free-gib", "0.004")
+        refusals: Counter[str] = Counter()
+        for number in range(30):
+            path = folder / "more.sqlite"
+            path.write_bytes(traces[number % len(traces)].read_bytes() + os.urandom(64))
+            try:
+                Sender(server.url, None, Patience(1)).make_run(
+                    [Sender(server.url, None, Patience(1)).send(path)], {"title": str(number)}
+                )
+                refusals["taken"] += 1
+            except Exception as error:  # noqa: BLE001 - any sentence will do, and is counted
+                refusals[re.sub(r"\d+", "N", str(error).splitlines()[0])] += 1
+        server.wait_until_ended()
+        states = Counter(run["state"] for run in server.runs())
+        for run in server.runs():
+            server.delete(run["id"])
+        again = _send(server, traces[0])
+        server.wait_until_ended()
+        ending = next(run for run in server.runs() if again.endswith(run["path"]))
+        server.stop()
+        check_folder(server.data)
+        if ending["state"] != "done":
+            sys.exit(f"after room was made: {ending}")
+        return f"24 MB disk: {dict(refusals)}; {dict(states)}; after deleting, the next run is done"
+
+
+def slow_clients(folder: Path) -> str:
+    """Connections that say nothing, half a head, or the first byte of a body, while others are served."""
+    server = Server(folder / "data")
+    begun = b"PUT /upload/r HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 999\r\n\r\nx"
+    heads = [b"", b"GET / HTTP/1.1\r\nHost: ", begun] * 60 + [b""] * 120
+    connections = []
+    for head in heads:
+        with suppress(OSError):
+            connection = socket.create_connection(("127.0.0.1", server.port))
+            connection.sendall(head)
+            connections.append(connection)
+    served_ms, begin_s, open_count = [], time.monotonic(), len(connections)
+    left = len(connections)
+    while left and time.monotonic() - begin_s < LONGEST_S:
+        asked_s = time.monotonic()
+        if server.get("/health")[0] == OK:
+            served_ms.append(1000 * (time.monotonic() - asked_s))
+        left = sum(is_open(connection) for connection in connections)
+        time.sleep(0.2)
+    took_s = time.monotonic() - begin_s
+    server.stop()
+    served_ms.sort()
+    return (
+        f"{open_count} slow connections: {left} left after {took_s:.0f} s; meanwhile {len(served_ms)} requests "
+        f"of others served, median {served_ms[len(served_ms) // 2]:.1f} ms, worst {served_ms[-1]:.0f} ms"
+    )
+
+
+def page_load(folder: Path, traces: Sequence[Path]) -> str:
+    """Requests a second on the list of 1,000 runs and on a report, from 8 clients at once."""
+    server = Server(folder / "data")
+    address = _send(server, traces[0])
+    server.wait_until_ended()
+    server.stop()
+    _multiply(server.data, 1000)
+    server.start_again()
+    path = address.removeprefix(server.url)
+    told = []
+    for name, asked in (
+        ("list of 1,000 runs", "/"),
+        ("search", "/?q=run+9"),
+        ("run", path),
+        ("report", f"{path}/report"),
+    ):
+        rates = _load(server, asked)
+        told.append(f"{name} {rates}")
+    server.stop()
+    return "; ".join(told)
+
+
+def _load(server: Server, path: str, seconds: float = 5.0, clients: int = 8) -> str:
+    until_s = time.monotonic() + seconds
+
+    def ask_on(_number: int) -> list[float]:
+        took = []
+        while time.monotonic() < until_s:
+            begin_s = time.monotonic()
+            status, _ = server.get(path)
+            if status != OK:
+                time.sleep(0.05)
+                continue
+            took.append(1000 * (time.monotonic() - begin_s))
+        return took
+
+    with ThreadPoolExecutor(clients) as pool:
+        took_ms = sorted(each for one in pool.map(ask_on, range(clients)) for each in one)
+    median_ms, worst_ms = took_ms[len(took_ms) // 2], took_ms[-len(took_ms) // 100]
+    return f"{len(took_ms) / seconds:.0f}/s, median {median_ms:.0f} ms, p99 {worst_ms:.0f} ms"
+
+
+def _multiply(data: Path, run_count: int) -> None:
+    """Rows like that of the one run, as many as that."""
+    ledger = Ledger(DataFolder(data).ledger)
+    with ledger.changing() as database:
+        (row,) = list(database.query("select * from runs"))
+        database.table("runs").insert_all(
+            {
+                **row,
+                "id": f"{number:020x}",
+                "key": None,
+                "title": f"run {number}",
+                "searched": f"run {number}",
+                "report": None,
+            }
+            for number in range(run_count)
+        )
+    ledger.close()
+
+
+def _real_and_hostile(folder: Path, traces: Sequence[Path], count: int) -> list[tuple[Path, str]]:
+    """Files with what becomes of each; three of five are real."""
+    folder.mkdir(parents=True)
+    bomb, evil = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("bomb.sqlite", bytes(300 * MIB))
+    with zipfile.ZipFile(evil, "w") as archive:
+        archive.writestr("../../evil.sqlite", b"x")
+    hostile = [
+        bomb.getvalue(),
+        evil.getvalue(),
+        b"no report",
+        os.urandom(MIB),
+        b"SQLite format 3\x00" + os.urandom(5000),
+    ]
+    files = []
+    for number in range(count):
+        is_real = number % 5 in (0, 1, 2)
+        data = traces[number % len(traces)].read_bytes() if is_real else hostile[number % len(hostile)]
+        path = folder / f"{number}{'.sqlite' if is_real else '.bin'}"
+        path.write_bytes(data)
+        files.append((path, "done" if is_real else "failed"))
+    return files
+
+
+def _send(server: Server, path: Path) -> str:
+    sender = Sender(server.url, None, PATIENT)
+    return sender.make_run([sender.send(path)], {"title": path.name})
+
+
+def _moment(data: Path) -> str:
+    """What is under way: uploads that grow, analyses, both or neither."""
+    uploading = any((data / "uploads").iterdir())
+    analysing = any((data / "work").iterdir())
+    return {(True, True): "both", (True, False): "upload", (False, True): "analysis", (False, False): "nothing"}[
+        uploading, analysing
+    ]
+
+
+TRIALS: dict[str, Callable[[Path, Sequence[Path]], str]] = {
+    "uploads": many_uploads,
+    "large": lambda folder, _traces: large_upload(folder),
+    "kills": killed,
+    "disk": full_disk,
+    "slow": lambda folder, _traces: slow_clients(folder),
+    "load": page_load,
+}
+
+
+def main() -> None:
+    """Run the trials that are named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("trials", nargs="*", choices=[[], *TRIALS], help="which; all where none is named")
+    parser.add_argument("--traces", type=Path, nargs="+", required=True, help="real reports to send")
+    arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    for name in arguments.trials or TRIALS:
+        with tempfile.TemporaryDirectory(prefix="nsysan-stress-") as folder:
+            print(f"{name}: {TRIALS[name](Path(folder), arguments.traces)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

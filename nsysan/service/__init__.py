@@ -1,0 +1,1 @@
+"""Upload, queue and report pages over HTTP."""

@@ -1,0 +1,193 @@
+"""The sending side: files go to a server in pieces, and go on where they broke off, whatever broke."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import secrets
+import socket
+import ssl
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from nsysan.model.errors import InputError, MissingToolError, UsageError
+from nsysan.model.progress import UNWATCHED, Progress
+from nsysan.model.text import visible_text
+
+PIECE_BYTES = 8 << 20
+_END_BYTES = 1 << 20
+_BEGINNINGS = 3
+"""So often a file is sent from its beginning on, where the server has forgotten what came of it."""
+_KEY_BYTES = 16
+_TIMEOUT_S = 300.0
+"""A server that began anew meanwhile hashes a large file once more before it answers."""
+_LONGEST_ANSWER_BYTES = 1 << 20
+_LONGEST_PAUSE_S = 30.0
+_Answer = TypeVar("_Answer")
+_PASSING = frozenset({408, 409, 429, 502, 503, 504})
+"""What may be gone at the next try: a busy server, one that begins anew, an offset that was wrong."""
+
+
+class RefusedError(UsageError):
+    """The server will not have it, for a reason that does not pass."""
+
+
+class LostError(RefusedError):
+    """The server knows nothing of it, or no more."""
+
+
+class UnreachableError(MissingToolError):
+    """The server cannot be reached, or broke off, again and again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How often in a row something may fail before it is given up, and how to wait meanwhile."""
+
+    tries: int = 8
+    wait: Callable[[float], None] = time.sleep
+
+
+class Sender:
+    """Talks to one server. Raises UsageError where the address is none."""
+
+    def __init__(self, url: str, token: str | None, patience: Patience | None = None) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise UsageError(f"{visible_text(url)} is no address of a server.", "Give it as http://host:8470")
+        self._parts = parts
+        self._path = parts.path.rstrip("/")
+        self._headers = {"Accept": "application/json"} | ({} if token is None else {"Authorization": f"Bearer {token}"})
+        self._patience = patience or Patience()
+
+    def send(self, path: Path, progress: Progress = UNWATCHED) -> dict[str, str]:
+        """The upload that the file has become, as a run is made of it. Raises InputError where it cannot be read."""
+        for _ in range(_BEGINNINGS - 1):
+            with suppress(LostError):
+                return self._send_once(path, progress)
+        return self._send_once(path, progress)
+
+    def _send_once(self, path: Path, progress: Progress) -> dict[str, str]:
+        with _readable(path):
+            size_bytes = path.stat().st_size
+            announced = {"name": path.name, "size_bytes": size_bytes, "fingerprint": _fingerprint(path)}
+        upload = self._insist("POST", "/api/uploads", announced)
+        progress.begin(f"sending {visible_text(path.name)}")
+        digest, hashed_bytes, offset = hashlib.sha256(), 0, int(upload["offset_bytes"])
+        with _readable(path), path.open("rb") as file:
+            while hashed_bytes < size_bytes:
+                piece = file.read(min(PIECE_BYTES, size_bytes - hashed_bytes))
+                if not piece:
+                    raise InputError(f"{visible_text(path.name)} became shorter meanwhile.", "Send it when it rests.")
+                digest.update(piece)
+                hashed_bytes += len(piece)
+                if offset < hashed_bytes:
+                    offset = self._send_piece(upload["id"], piece, hashed_bytes, offset)
+        return {"id": str(upload["id"]), "sha256": digest.hexdigest()}
+
+    def make_run(self, uploads: list[dict[str, str]], said: Mapping[str, str]) -> str:
+        """The address of the run's page."""
+        # where the answer is lost the run is there: by the key the next try is told of it
+        key = secrets.token_hex(_KEY_BYTES)
+        run = self._insist("POST", "/api/runs", {**said, "uploads": uploads, "key": key})
+        return f"{self._parts.scheme}://{self._parts.netloc}{self._path}{run['path']}"
+
+    def state_of(self, address: str) -> dict[str, Any]:
+        """How the run at this address stands."""
+        return self._insist("GET", f"/api/runs/{address.rpartition('/')[2]}", None)
+
+    def _send_piece(self, upload_id: str, piece: bytes, end: int, reached: int) -> int:
+        """How far the upload has come with this piece, which ends there. Sends what of it the server lacks."""
+        known = [reached]
+
+        def send_rest() -> int:
+            # after a failure only the server knows how far it has come
+            offset = known.pop() if known else int(self._ask("GET", f"/api/uploads/{upload_id}")["offset_bytes"])
+            if offset >= end:
+                return offset
+            if offset < end - len(piece):
+                raise RefusedError("The server has lost a part of the file.", "Begin again.")
+            headers = {"Upload-Offset": str(offset), "Content-Type": "application/octet-stream"}
+            lacking = piece[offset - end + len(piece) :]
+            return int(self._ask("PATCH", f"/api/uploads/{upload_id}", lacking, headers)["offset_bytes"])
+
+        return self._patiently(send_rest)
+
+    def _insist(self, method: str, path: str, said: Mapping[str, Any] | None) -> dict[str, Any]:
+        body = None if said is None else json.dumps(said).encode()
+        return self._patiently(lambda: self._ask(method, path, body, {"Content-Type": "application/json"}))
+
+    def _patiently(self, act: Callable[[], _Answer]) -> _Answer:
+        """What comes of it, tried again and again, with longer and longer pauses, as long as it may go better."""
+        for failures in range(1, self._patience.tries):
+            with suppress(UnreachableError):
+                return act()
+            self._patience.wait(min(0.25 * 2**failures, _LONGEST_PAUSE_S))
+        return act()
+
+    def _ask(
+        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """What the server answers. Raises UnreachableError where that may go better next time, else RefusedError."""
+        connection = self._connection()
+        try:
+            with suppress(BrokenPipeError, ConnectionResetError):  # the server may have said why before it closed
+                connection.request(method, self._path + path, body, {**self._headers, **(headers or {})})
+            answer = connection.getresponse()
+            text = answer.read(_LONGEST_ANSWER_BYTES)
+        except (OSError, http.client.HTTPException) as error:
+            raise UnreachableError(
+                f"{visible_text(self._parts.netloc)} cannot be reached: {visible_text(str(error))}.",
+                "Check the address; what has arrived stays there for a day.",
+            ) from error
+        finally:
+            connection.close()
+        return self._understood(answer.status, text)
+
+    def _understood(self, status: int, text: bytes) -> dict[str, Any]:
+        try:
+            said = json.loads(text)
+        except ValueError:
+            said = None
+        if not isinstance(said, dict):
+            raise RefusedError(f"{visible_text(self._parts.netloc)} is no server of nsysan.", "Check the address.")
+        if status < http.client.BAD_REQUEST:
+            return said
+        message, hint = (visible_text(str(said.get(key, ""))) for key in ("error", "hint"))
+        if status == http.client.NOT_FOUND:
+            raise LostError(message, hint)
+        raise (UnreachableError if status in _PASSING else RefusedError)(message, hint)
+
+    def _connection(self) -> http.client.HTTPConnection:
+        if self._parts.scheme == "https":
+            context = ssl.create_default_context()
+            return http.client.HTTPSConnection(self._parts.netloc, timeout=_TIMEOUT_S, context=context)
+        return http.client.HTTPConnection(self._parts.netloc, timeout=_TIMEOUT_S)
+
+
+def _fingerprint(path: Path) -> str:
+    """What this file is known by when it is sent again: where it lies, its size, and its first and last MiB, hashed.
+
+    Of two that are alike in two places each is sent by itself, for they may be sent at once.
+    """
+    size_bytes = path.stat().st_size
+    digest = hashlib.sha256(f"{socket.gethostname()}\0{path.resolve()}\0".encode("utf-8", "surrogateescape"))
+    with path.open("rb") as file:
+        digest.update(file.read(_END_BYTES))
+        file.seek(max(0, size_bytes - _END_BYTES))
+        digest.update(file.read(_END_BYTES))
+    return f"{size_bytes}-{digest.hexdigest()}"
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        raise InputError(f"{visible_text(str(path))} cannot be sent: {error.strerror}.", "Give a file.") from error

@@ -1,0 +1,1 @@
+"""What the server says over HTTP: pages for people, JSON for programs."""

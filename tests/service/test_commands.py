@@ -1,0 +1,65 @@
+"""``nsysan token`` and ``nsysan upload`` as they are typed, and ``nsysan serve`` where it cannot begin."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from nsysan.cli.main import main
+from tests.service.running import Running
+
+
+def test_tokens_are_made_listed_and_revoked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = ["--data", str(tmp_path / "data")]
+
+    assert main(["token", "add", "anna", "--role", "uploader", "--team", "red", "--days", "9", *data]) == 0
+    secret = capsys.readouterr().out.strip()
+    assert secret.startswith("nsysan_")
+    assert main(["token", "list", *data]) == 0
+    listed = capsys.readouterr().out
+    assert listed.startswith("anna  uploader of team red, until ")
+    assert listed.endswith(", never used\n")
+    assert secret not in listed
+    assert main(["token", "add", "anna", *data]) == 2
+    assert "There is a token 'anna' already." in capsys.readouterr().err
+    assert main(["token", "revoke", "anna", *data]) == 0
+    assert main(["token", "revoke", "anna", *data]) == 2
+    assert "There is no token 'anna'." in capsys.readouterr().err
+
+
+def test_upload_prints_the_address_waits_and_says_what_failed(
+    server: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "notes.txt").write_text("nothing")
+
+    assert main(["upload", server.url, str(tmp_path / "notes.txt"), "--label", "a", "--label", "b", "--wait"]) == 2
+
+    told = capsys.readouterr()
+    assert told.out.startswith(f"{server.url}/runs/")
+    assert "nsysan: notes.txt is no Nsight Systems report" in told.err
+    assert server.ask("GET", told.out.strip().replace(server.url, "/api")).said["labels"] == ["a", "b"]
+
+
+@pytest.mark.parametrize("url", ["nonsense", "ftp://host/", "http://"])
+def test_an_address_that_is_none_is_refused(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "r.sqlite").write_text("x")
+
+    assert main(["upload", url, str(tmp_path / "r.sqlite")]) == 2
+    assert "is no address of a server" in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_and_a_folder_that_is_a_file_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nsysan.service.serving.begin_logging", lambda: None)
+    (tmp_path / "file").write_text("x")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        assert main(["serve", "--data", str(tmp_path / "data"), "--port", port]) == 2
+    assert f"Cannot listen on 127.0.0.1, port {port}" in capsys.readouterr().err
+    assert main(["serve", "--data", str(tmp_path / "file")]) == 2
+    assert "Cannot write" in capsys.readouterr().err

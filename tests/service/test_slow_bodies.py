@@ -1,0 +1,58 @@
+"""M23: a client that sends slowly, or nothing, holds its place no longer than patience lasts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from starlette.requests import Request
+
+from nsysan.service.refusals import Refusal
+from nsysan.service.settings import UploadLimits
+from nsysan.service.web.bodies import pieces
+
+LIMITS = replace(UploadLimits(), patience_s=0.05, least_bytes=100)
+Message = MutableMapping[str, Any]
+
+
+def _request(receive: Callable[[], Awaitable[Message]]) -> Request:
+    return Request({"type": "http", "method": "PUT", "path": "/", "headers": []}, receive)
+
+
+async def _all(request: Request) -> bytes:
+    return b"".join([chunk async for chunk in pieces(request, LIMITS)])
+
+
+def test_a_client_that_sends_nothing_is_cut_off() -> None:
+    async def never() -> Message:
+        await asyncio.Event().wait()
+        return {}
+
+    with pytest.raises(Refusal, match="came too slowly") as caught:
+        asyncio.run(_all(_request(never)))
+    assert caught.value.status == 408
+
+
+def test_a_client_that_sends_a_byte_now_and_then_is_cut_off() -> None:
+    async def drip() -> Message:
+        await asyncio.sleep(0.001)
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    async def all_of_it() -> int:
+        return len(await _all(_request(drip)))
+
+    # 100 bytes in 0.05 s would take a pause of half a millisecond
+    with pytest.raises(Refusal, match="came too slowly"):
+        asyncio.run(all_of_it())
+
+
+def test_a_body_that_comes_is_taken_whole() -> None:
+    left = [b"a" * 1000] * 50
+
+    async def give() -> Message:
+        return {"type": "http.request", "body": left.pop(), "more_body": bool(left)}
+
+    assert asyncio.run(_all(_request(give))) == b"a" * 50_000
