@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from nsysan.cli.command import Command
+from nsysan.cli.outputs import print_result
 
 
 @click.command("recipe-path", cls=Command, short_help="The folder of recipes for nsys recipe.")
@@ -14,7 +15,7 @@ def recipe_path_command() -> None:
 
     import nsysan.recipe
 
-    click.echo(str(Path(nsysan.recipe.__file__).parent))
+    print_result(f"{Path(nsysan.recipe.__file__).parent}\n")
 
 
 COMMAND = recipe_path_command
