@@ -32,8 +32,8 @@ class TimelineModel {
 
   // Ranks lie side by side on one clock, so each says which it is.
   static nameOf(gpu) {
-    const name = gpu.rank == null ? gpu.id : `${gpu.id}, rank ${gpu.rank}`;
-    return gpu.has_own_clock ? `${name} *` : name;
+    const id = gpu.has_own_clock ? `${gpu.id} *` : gpu.id;
+    return gpu.rank == null ? id : `${id}, rank ${gpu.rank}`;
   }
 
   // The lane of all GPUs: the sum of theirs where each has one, else as the page holds it.
