@@ -8,6 +8,7 @@ from statistics import median
 
 from nsysan.analysis.gpu_samples import GpuSamplesSummary, SampledGpus, SampledGpuSummary
 from nsysan.analysis.stragglers import Straggler, Stragglers
+from nsysan.findings.advice import advice_of
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
@@ -21,10 +22,6 @@ EXPLAINS_WITHIN = 0.05
 """A ratio of clocks explains one of kernels that is so near: kernels that memory holds up follow the clock less."""
 _SLOW = frozenset({"slow_compute", "clock_throttle"})
 _HZ_PER_MHZ = 1e6
-_CHECK = (
-    "Look at this GPU's clock, temperature and power cap (nvidia-smi -q -d PERFORMANCE,CLOCK,POWER), and take the node "
-    "out of the job until it is cured."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +88,7 @@ def _low_finding(low: _LowClock, slow: Sequence[Straggler]) -> Finding:
         title=title,
         recoverable_ns=None,
         evidence=tuple(_low_evidence(low, explained)),
-        advice=(_CHECK,),
+        advice=(advice_of("check_clock"),),
     )
 
 

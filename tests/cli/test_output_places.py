@@ -8,7 +8,7 @@ import pytest
 
 from nsysan.cli.main import main
 from nsysan.ingest import reading
-from nsysan.pipeline import analyze
+from nsysan.pipeline import report_tasks
 from nsysan.synth.export import Export
 from tests.ingest.permissions import as_nobody
 
@@ -38,7 +38,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(path.name)
         return reading.read_trace(path, options)
 
-    monkeypatch.setattr(analyze, "read_trace", noted)
+    monkeypatch.setattr(report_tasks, "read_trace", noted)
     return names
 
 
