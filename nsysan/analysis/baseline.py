@@ -30,7 +30,7 @@ class BaselineFigures:
     """The six figures; ``unknown`` says of each null one why it is null, by its key.
 
     ``peak_memory_kind`` says who counted it: the driver what it handed out, or PyTorch's allocator what was in use.
-    ``tokens_per_s_source`` names the log that tells them, and how.
+    ``tokens_per_s_source`` names the log that tells them, and how, or ``FROM_MODEL``.
     """
 
     tokens_per_s: float | None
@@ -65,7 +65,8 @@ class Baseline:
             kind = self.baseline.peak_memory_kind.value.replace("_", " ")
             yield Condition("peak_memory_kind", "peak memory counted by", kind, Bearing.CAUTIONS)
         if self.baseline.tokens_per_s_source is not None:
-            yield Condition("tokens", "tokens told by", "a training log", Bearing.CAUTIONS)
+            teller = "the model" if self.baseline.tokens_per_s_source == FROM_MODEL else "a training log"
+            yield Condition("tokens", "tokens told by", teller, Bearing.CAUTIONS)
 
 
 _TOPIC = Topic("baseline", "The six baseline figures")
@@ -78,10 +79,9 @@ _KINDS = {
     "peak_memory_bytes": ("peak memory", Unit.BYTES, Better.LESS),
 }
 
-
-_NOT_YET = {
-    "mfu": "needs a model configuration, which this version of nsysan does not read yet",
-}
+FROM_MODEL = "the batch of the model and the mean step"
+"""The source of tokens a second that no log tells."""
+_NEEDS_MODEL = {"mfu": "needs the model: give --model"}
 
 
 def compute_baseline(job: Job, results: ResultSet) -> Baseline | Skipped:
@@ -106,7 +106,7 @@ def compute_baseline(job: Job, results: ResultSet) -> Baseline | Skipped:
         peak_memory_kind=None if isinstance(peak, str) else peak.source,
         unknown={
             **({"tokens_per_s": tokens} if isinstance(tokens, str) else {}),
-            **_NOT_YET,
+            **_NEEDS_MODEL,
             **({"peak_memory_bytes": peak} if isinstance(peak, str) else {}),
             **reasons,
         },

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from nsysan.cli.command import Command
 from nsysan.cli.outputs import check_places, write_all
 from nsysan.cli.paths import path_argument
 from nsysan.cli.progress_line import watching
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from nsysan.model.ceilings import Ceilings
 
 
-@click.command("calibrate", short_help="Measure what this machine reaches.")
+@click.command("calibrate", cls=Command, short_help="Measure what this machine reaches.")
 @click.option("--quick", is_flag=True, help="Fewer shapes and sizes, a minute or two in all.")
 @click.option("--only", metavar="MEASUREMENT,...", help="Only these: gemm, memory, links, launches, nccl.")
 @click.option(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from nsysan.cli.command import Group
 from nsysan.cli.outputs import write_all
 from nsysan.cli.paths import path_argument
 from nsysan.model.text import visible_text
@@ -22,7 +23,7 @@ _OUTPUT = click.option(
 _FORCE = click.option("--force", is_flag=True, help="Replace an output file that nsysan did not write.")
 
 
-@click.group("ceilings", short_help="What machines were measured to reach.")
+@click.group("ceilings", cls=Group, short_help="What machines were measured to reach.")
 def ceilings_command() -> None:
     """Show, put together and compare files of measured ceilings, or make them from other tools' output."""
 

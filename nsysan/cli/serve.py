@@ -7,12 +7,13 @@ from pathlib import Path
 
 import click
 
+from nsysan.cli.command import Command
 from nsysan.cli.paths import path_argument
 
 GIB = 1 << 30
 
 
-@click.command("serve", short_help="Take uploads and show their reports over HTTP.")
+@click.command("serve", cls=Command, short_help="Take uploads and show their reports over HTTP.")
 @click.option("--data", metavar="DIR", type=path_argument, required=True, help="The folder everything is kept in.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8470, show_default=True, type=click.IntRange(0, 65535), help="The port; 0 for any.")

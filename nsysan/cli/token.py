@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nsysan.cli.command import Group
 from nsysan.cli.paths import path_argument
 from nsysan.model.text import display_text
 
@@ -22,7 +23,7 @@ data_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
 )
 
 
-@click.group("token", short_help="Say who may come in to a server.")
+@click.group("token", cls=Group, short_help="Say who may come in to a server.")
 def token_command() -> None:
     """Make, list and revoke the tokens of a server, which may be running meanwhile."""
 

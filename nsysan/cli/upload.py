@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nsysan.cli.command import Command
 from nsysan.cli.paths import path_argument
 from nsysan.cli.progress_line import watching
 from nsysan.model.errors import InputError
@@ -20,7 +21,7 @@ TOKEN_VARIABLE = "NSYSAN_TOKEN"  # noqa: S105 - the name of a variable
 _LOOK_S = 1.0
 
 
-@click.command("upload", short_help="Send the reports of a run to a server.")
+@click.command("upload", cls=Command, short_help="Send the reports of a run to a server.")
 @click.argument("url")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=path_argument)
 @click.option("--title", default="", help="What to call the run [default: the first file's name].")

@@ -23,7 +23,7 @@ from nsysan.model.errors import UsageError
 from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, OptionValue, Provenance, ReportInfo, Run
-from nsysan.model.text import display_text
+from nsysan.model.text import display_text, text_hash
 from nsysan.model.trace import Trace
 from nsysan.model.units import counted
 from nsysan.pipeline.evidence import with_payloads
@@ -76,6 +76,9 @@ class AnalyzeOptions:
             "peak_flop_per_s": self.throughput.peak_flop_per_s,
             "dtype": None if self.throughput.dtype is None else display_text(self.throughput.dtype),
             "price": self.throughput.price,
+            "model": _digest(self.throughput.model),
+            "smaller": _digest(self.throughput.smaller),
+            "ceilings": _digest(self.ceilings),
         }
 
 
@@ -122,6 +125,11 @@ def analyze(
         diagnosis=diagnose(results, findings),
         findings=findings,
     )
+
+
+def _digest(given: object) -> str | None:
+    """What tells two models, runs or ceilings apart without their paths; None where none was given."""
+    return None if given is None else text_hash(repr(given))
 
 
 def _wanted(only: Sequence[str]) -> tuple[Analysis, ...]:

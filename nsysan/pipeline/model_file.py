@@ -12,10 +12,15 @@ from nsysan.planning.model_shape import ModelShape
 LARGEST_BYTES = 1 << 24
 
 
+def model_path(argument: str) -> Path:
+    """The file of ``FILE[,KEY=VALUE...]``."""
+    return Path(argument.split(",", maxsplit=1)[0])
+
+
 def read_model(argument: str) -> ModelShape:
     """The model of ``FILE[,KEY=VALUE...]``. Raises InputError where the file cannot be read or describes none."""
     name, *pieces = argument.split(",")
-    path, shown = Path(name), visible_text(name)
+    path, shown = model_path(argument), visible_text(name)
     try:
         if path.stat().st_size > LARGEST_BYTES:
             raise InputError(f"{shown} is too large to describe a model.", "Give a config.json.")

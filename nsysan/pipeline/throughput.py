@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from nsysan.analysis.baseline import Baseline
+from nsysan.analysis.baseline import FROM_MODEL, Baseline
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.step_losses import StepLosses
 from nsysan.analysis.steps import Steps
@@ -164,12 +164,17 @@ class _Measured:
 
 
 def _with_baseline(results: ResultSet, report: ThroughputReport) -> ResultSet:
-    """The six figures with those two that need a model."""
+    """The six figures with MFU, and with tokens a second where the model tells them; else they stay as they are."""
     baseline = results.get(Baseline)
     if isinstance(baseline, Skipped):
         return results
-    mfu = report.utilisation[0].mfu if report.utilisation else None
-    unknown = {key: why for key, why in baseline.baseline.unknown.items() if key not in {"mfu", "tokens_per_s"}}
-    unknown |= {key: why for key, why in report.unknown.items() if key in {"mfu", "tokens_per_s"}}
-    figures = replace(baseline.baseline, tokens_per_s=report.tokens_per_s, mfu=mfu, unknown=unknown)
-    return results.with_result(Baseline.id, Baseline(figures))
+    figures = replace(baseline.baseline, mfu=report.utilisation[0].mfu if report.utilisation else None)
+    told = {"mfu": report.unknown.get("mfu")}
+    if report.tokens_per_s is not None:
+        figures = replace(figures, tokens_per_s=report.tokens_per_s, tokens_per_s_source=FROM_MODEL)
+        told["tokens_per_s"] = None
+    elif figures.tokens_per_s is None:
+        told["tokens_per_s"] = report.unknown.get("tokens_per_s")
+    unknown = {key: why for key, why in figures.unknown.items() if key not in told}
+    unknown |= {key: why for key, why in told.items() if why is not None}
+    return results.with_result(Baseline.id, Baseline(replace(figures, unknown=unknown)))
