@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nsysan.analysis.baseline import Baseline
+from nsysan.analysis.baseline import FROM_MODEL, Baseline
 from nsysan.cli.main import main
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.pipeline.throughput import ThroughputOptions
@@ -53,6 +53,25 @@ def test_mfu_tokens_and_costs_follow_from_model_peak_and_price(tmp_path: Path) -
     (cost,) = report.costs
     assert replace(cost, saved_frac=0.2) == CostRow("data_loading", "data_loading", 0.2, None)
     assert cost.saved_frac == pytest.approx(0.2, abs=1e-5)
+
+
+def test_what_a_log_tells_stays_where_no_model_tells_better(tmp_path: Path) -> None:
+    path = waiting_job().write(tmp_path / "rank0.sqlite")
+    log = tmp_path / "train.jsonl"
+    log.write_text(
+        "".join(
+            f'{{"nsysan_timer": 1, "step": {step}, "time_s": {1e9 + 2 * step}, "step_s": 2.0, "tokens": 9000}}\n'
+            for step in range(5)
+        )
+    )
+
+    priced = analyze([path], AnalyzeOptions(evidence=(log,), throughput=ThroughputOptions(price=2.0)))
+    modelled = analyze([path], AnalyzeOptions(evidence=(log,), throughput=ThroughputOptions(LLAMA_8B)))
+
+    of_log, of_model = (result_of(run, Baseline).baseline for run in (priced, modelled))
+    assert (of_log.tokens_per_s, of_log.unknown.get("tokens_per_s")) == (4500, None)
+    assert (of_log.tokens_per_s_source or "").startswith("train.jsonl")
+    assert (of_model.tokens_per_s, of_model.tokens_per_s_source) == (4096, FROM_MODEL)
 
 
 NO_COST = {"cost_per_hour": "needs how many GPUs the whole job has: give --world-size"}
