@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from nsysan.analysis.collectives import Collectives, exposure_of
-from nsysan.analysis.gpu_time import no_gpu_work
+from nsysan.analysis.gpu_time import GpuTime, no_gpu_work
 from nsysan.analysis.recomputation import Recomputation
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.stragglers import Stragglers
@@ -105,13 +105,17 @@ def compute_step_losses(job: Job, results: ResultSet) -> StepLosses | Skipped:
     """The losses of the steady steps, or without steps of the window after start-up; skipped without GPU work."""
     if not job.gpus:
         return no_gpu_work(StepLosses.id, job)
+    gpu_time = results.get(GpuTime)
+    missing = None if isinstance(gpu_time, Skipped) else gpu_time.job.missing_kernels
+    if missing is not None and not missing.usable_count:
+        return Skipped(StepLosses.id, f"{missing.described('kernel')}, so nothing tells computing from waiting", None)
     stretches = stretches_of(job)
     if stretches is None or not stretches.durations_ns.any():
         return Skipped(StepLosses.id, "no stretch of time holds work of all devices", None)
     return StepLosses(_JobLosses(job, results, stretches).report())
 
 
-ANALYSIS = Analysis(StepLosses, compute_step_losses, needs=(Collectives, Stragglers, Recomputation))
+ANALYSIS = Analysis(StepLosses, compute_step_losses, needs=(GpuTime, Collectives, Stragglers, Recomputation))
 
 
 class _JobLosses:

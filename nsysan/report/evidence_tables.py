@@ -25,12 +25,12 @@ def training_table(logs: Sequence[TrainingLogSummary]) -> Table | None:
         id="training-log-rows",
         caption="Training logs beside the trace",
         columns=(
-            Column("Log"),
+            Column("Log", notes="program and lines"),
             Column("step in the log", numeric=True, unit="ns"),
             Column("step in the trace", numeric=True, unit="ns"),
             Column("from line to line", numeric=True, unit="ns"),
             Column("outside its timer", numeric=True, unit="ns"),
-            Column("throughput", TERMS["tokens_per_s"], numeric=True, unit="1/s"),
+            Column("throughput", TERMS["tokens_per_s"], numeric=True, unit="1/s", notes="of what"),
             Column("samples a second", numeric=True, unit="1/s"),
         ),
         rows=tuple(_training_row(log) for log in logs),
@@ -47,7 +47,7 @@ def samples_table(recordings: Sequence[GpuSamplesSummary]) -> Table | None:
         id="sampled-gpu-rows",
         caption="What monitors sampled",
         columns=(
-            Column("GPU"),
+            Column("GPU", notes="recording"),
             Column("samples", numeric=True),
             Column("clock at work", numeric=True, unit="Hz"),
             Column("power", numeric=True, unit="W"),
@@ -70,7 +70,7 @@ def job_table(jobs: Sequence[SchedulerJobSummary]) -> Table | None:
         id="scheduler-job-rows",
         caption="What the scheduler accounts",
         columns=(
-            Column("Job"),
+            Column("Job", notes="log"),
             Column("state"),
             Column("in the queue", numeric=True, unit="ns"),
             Column("run time", numeric=True, unit="ns"),
@@ -126,7 +126,7 @@ def _sampled_row(recording: GpuSamplesSummary, gpu: SampledGpuSummary) -> tuple[
 
 def _job_row(job: SchedulerJobSummary) -> tuple[Cell, ...]:
     return (
-        Cell(job.job, job.name),
+        Cell(job.job, job.name, style="name"),
         _UNKNOWN if job.state is None else Cell(capitalized(job.state.lower().replace("_", " "))),
         _duration(job.queue_ns),
         _duration(job.run_ns),

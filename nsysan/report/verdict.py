@@ -45,13 +45,21 @@ def state_verdict(run: Run) -> Verdict:
     if isinstance(gpu_time, Skipped):
         return Verdict(headline.sentence if headline else _unknown(gpu_time), None, ())
     if headline:
-        return Verdict(headline.sentence, run.diagnosis.why, walk_details(run))
+        return Verdict(f"{headline.sentence}{_as_far_as_known(gpu_time)}", run.diagnosis.why, walk_details(run))
     why = None if run.diagnosis.why is None else ended(capitalized(run.diagnosis.why))
     missing = gpu_time.job.missing_kernels
     if missing is not None and not missing.usable_count:
         lost = f"no usable record is left of {counted(missing.count, 'kernel')}"
         return Verdict(f"What the GPUs computed is not known: {lost}", why, ())
     return Verdict(_time_sentence(gpu_time), why, _details(gpu_time))
+
+
+def _as_far_as_known(gpu_time: GpuTime) -> str:
+    """What makes the figures of a headline bounds: work that left no record, or of which too many records are lost."""
+    missing = gpu_time.job.missing_kernels
+    if missing is not None:
+        return f"; at most, for {missing.described('kernel')}"
+    return "; at most, for graphs ran that left no record" if _has_unseen_work(gpu_time) else ""
 
 
 def state_step(run: Run) -> Sentence | None:

@@ -57,7 +57,7 @@ def test_rows_by_direction_and_memory(tmp_path: Path) -> None:
         ),
         CopyRow("memset", None, None, 1, 1, 4096, 0, 500, 500.0, 500, 8.192e9, 8.192e9, None, None, 0),
     )
-    assert run.findings == ()
+    assert "implausible_copies" not in {finding.id for finding in run.findings}
 
 
 def test_rates_no_link_reaches_are_marked(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_rates_no_link_reaches_are_marked(tmp_path: Path) -> None:
     # T24: 168 GB/s over PCIe 5, and bytes that took no time; 63 GB/s is the line rate itself
     (row,) = result_of(run, CopySummary).copies
     assert (row.count, row.implausible_count) == (3, 2)
-    assert [finding.title for finding in run.findings] == [
+    assert [finding.title for finding in run.findings if finding.id == "implausible_copies"] == [
         "2 memory operations faster than any link between these memories"
     ]
 

@@ -68,7 +68,6 @@ def test_a_wrong_prototype_is_seen(tmp_path: Path) -> None:
     assert "cuMemGetInfo" in complaints("DRIVER", folder / "check.cpp")
 
 
-@pytest.mark.native
 def test_kernels_compile_for_every_architecture() -> None:
     if find_spec("nsysan.calibrate._native") is None:
         pytest.skip("the compiled module is not here")
@@ -85,7 +84,6 @@ def test_kernels_compile_for_every_architecture() -> None:
         assert all(name in code for name in (b"empty", b"stream_copy", b"stream_triad"))
 
 
-@pytest.mark.native
 def test_what_does_not_compile_says_where() -> None:
     if find_spec("nsysan.calibrate._native") is None:
         pytest.skip("the compiled module is not here")

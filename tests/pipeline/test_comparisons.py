@@ -39,7 +39,7 @@ def _compared(before: Run, after: Run) -> Comparison:
         ("data-bound", "step_idle_causes.data_loading"),
         ("sync-bound", "step_idle_causes.host_sync"),
         ("launch-bound", "step_idle_causes.launch_starved"),
-        ("communication-bound", "step_parts.exposed_communication"),
+        ("communication-bound", "step_communication.transfer"),
     ],
 )
 def test_a_job_without_its_bottleneck_is_faster_by_what_the_truth_says(

@@ -10,9 +10,14 @@ import pytest
 
 from nsysan.analysis.baseline import Baseline
 from nsysan.analysis.copy_summary import CopySummary
+from nsysan.analysis.gpu_samples import SampledGpus
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.idle_gaps import IdleGaps
 from nsysan.analysis.kernel_summary import KernelSummary
+from nsysan.analysis.nccl_logs import NcclLogs
+from nsysan.analysis.nccl_tests import NcclTests
+from nsysan.analysis.scheduler_jobs import SchedulerAccounts
+from nsysan.analysis.training_logs import TrainingLogs
 from nsysan.attribution.window import WindowChoice
 from nsysan.ingest.reading import ReadOptions, survey_report
 from nsysan.model.errors import UsageError
@@ -167,12 +172,16 @@ def test_m14_no_format_is_one_that_a_spreadsheet_evaluates() -> None:
     assert {renderer.suffix for renderer in renderers().values()} <= {".html", ".txt", ".json", ".md"}
 
 
+EVIDENCE = {SampledGpus, NcclLogs, NcclTests, SchedulerAccounts, TrainingLogs}
+
+
 def test_nothing_recorded_at_all_is_skipped_by_every_analysis_with_what_to_record(tmp_path: Path) -> None:
     run = analyze_exports(tmp_path, Export())
 
     found = run.results.get(GpuTime)
     assert isinstance(found, Skipped)
-    assert not list(run.results.found())
+    # of evidence none was given, which is an answer
+    assert {type(result) for result in run.results.found()} == EVIDENCE
     assert {skipped.recapture for skipped in run.results.skipped()} == {found.recapture}
 
 

@@ -117,7 +117,7 @@ def test_a_trace_without_gpu_work_is_said_with_what_would_have_recorded_it() -> 
         "rank0.sqlite, Nsight Systems 2025.6.1\n"
         "Where the GPU time went is unknown: the trace holds no GPU work.\n"
         "\n"
-        "not answered: GPU time, Steps, Idle gaps and 21 more. Record CUDA: --trace=cuda.\n"
+        "not answered: GPU time, Steps, Idle gaps and 26 more. Record CUDA: --trace=cuda.\n"
         "Written by nsysan 0.1.0.\n"
     )
 
