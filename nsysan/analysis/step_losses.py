@@ -23,6 +23,7 @@ from nsysan.model.losses import (
     CLOCK_THROTTLE,
     EXPOSED_COLLECTIVE,
     MOE_SKEW,
+    PIPELINE_BUBBLE,
     RECOMPUTATION,
     SLOW_COMPUTE,
     Basis,
@@ -75,7 +76,7 @@ class LossReport:
 
     ``stretch_ns`` is the mean step of the device for which it is longest: what recoverable time is a share of.
     ``waiting_ns`` of it passes in exposed waits for other ranks, mean over devices; they are charged to what made the
-    others late. ``computing_ns`` is the time in which compute kernels run, ``graph_ns`` that in which only CUDA graphs
+    others late. Those between stages of a pipeline are the loss ``pipeline_bubble`` instead. ``computing_ns`` is the time in which compute kernels run, ``graph_ns`` that in which only CUDA graphs
     do whose kernels are unknown, both mean over devices. ``short_gap_frac`` is the share of idle time in gaps under
     1 ms, launches that come late one after the other; null where nothing idles.
     """
@@ -127,6 +128,7 @@ class _JobLosses:
         self._waits_ns = np.array([losses.exposed_wait_ns for losses in found])
         self._computing_ns = np.array(list(self._running(_COMPUTING)))
         self._graph_ns = np.array(list(self._running([list(Part).index(Part.OPAQUE_GRAPH)])))
+        self._bubbles_ns = np.array([losses.bubble_wait_ns for losses in found])
         self._own_ns = stretches.durations_ns - self._waits_ns
         self._short_gap_frac = _short_gap_frac(found)
         by_device = [losses.losses() for losses in found]
@@ -150,7 +152,7 @@ class _JobLosses:
             stretch_ns=round(float(durations_ns.mean(axis=1).max())),
             computing_ns=round(float(self._computing_ns.mean())),
             graph_ns=round(float(self._graph_ns.mean())),
-            waiting_ns=round(float(self._waits_ns.mean())),
+            waiting_ns=round(float((self._waits_ns - self._bubbles_ns).mean())),
             short_gap_frac=self._short_gap_frac,
             causes=tuple(causes),
             classes=tuple(self._of_class(one) for one in BottleneckClass),
@@ -166,7 +168,7 @@ class _JobLosses:
             cause=cause,
             bottleneck_class=found_class,
             bound=bound,
-            recoverable_ns=self._recoverable_ns(lost_ns),
+            recoverable_ns=self._recoverable_ns(lost_ns, self._standing_ns([key])),
             lost_ns=round(float(by_device.mean())),
             worst_device=device.id,
             worst_rank=self._rank_of(device.id),
@@ -180,18 +182,22 @@ class _JobLosses:
         known = [lost_ns for key, lost_ns in own.items() if not _is_unresolved(key)]
         return ClassLoss(
             bottleneck_class=wanted,
-            recoverable_ns=self._union_ns(known),
-            unresolved_ns=self._union_ns(open_),
+            recoverable_ns=self._union_ns(known, self._standing_ns(own)),
+            unresolved_ns=self._union_ns(open_, self._own_ns),
         )
 
-    def _union_ns(self, lost: Iterable[Int64Array]) -> int:
-        """Of disjoint losses together; they never exceed the stretch."""
-        total_ns = sum(lost, np.zeros_like(self._own_ns))
-        return self._recoverable_ns(np.minimum(total_ns, self._own_ns))
+    def _standing_ns(self, keys: Iterable[LossKey]) -> Int64Array:
+        """What these losses are taken from: without waits, but with the bubble where it is one of them."""
+        has_bubble = any(key[0] == PIPELINE_BUBBLE for key in keys)
+        return self._own_ns + self._bubbles_ns if has_bubble else self._own_ns
 
-    def _recoverable_ns(self, lost_ns: Int64Array) -> int:
+    def _union_ns(self, lost: Iterable[Int64Array], own_ns: Int64Array) -> int:
+        """Of disjoint losses together; they never exceed the stretch."""
+        total_ns = sum(lost, np.zeros_like(own_ns))
+        return self._recoverable_ns(np.minimum(total_ns, own_ns), own_ns)
+
+    def _recoverable_ns(self, lost_ns: Int64Array, own_ns: Int64Array) -> int:
         """Per stretch the slowest device's time less that of the slowest without the loss; the mean over stretches."""
-        own_ns = self._own_ns
         return round(float((own_ns.max(axis=0) - (own_ns - lost_ns).max(axis=0)).mean()))
 
     def _rank_of(self, device: str) -> int | None:
