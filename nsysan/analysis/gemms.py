@@ -13,12 +13,12 @@ from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.yardstick import Yardstick, yardstick_of
 from nsysan.attribution.job import Job
-from nsysan.attribution.products import FoundProducts, ProductKind, find_products
+from nsysan.attribution.products import FoundProducts, ProductKind, ToldShapes, find_products
 from nsysan.attribution.steps.steady import steady_steps
 from nsysan.hardware.answers import Ceiling, Level
 from nsysan.hardware.data_sheets import upper_bounds
 from nsysan.hardware.gemm_ceilings import Product, gemm_ceiling, memory_ceiling, peak_ceiling
-from nsysan.model.ceilings import Dtype
+from nsysan.model.ceilings import Dtype, Origin
 from nsysan.model.profilers import Recapture
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import Int64Array
@@ -28,6 +28,8 @@ ROW_LIMIT = 200
 ABOVE_MEASURED = 1.03
 """So many times the ceiling is no rate: shapes and kernels, or ceiling and GPU, do not belong together."""
 ABOVE_POSSIBLE = 1.02
+ENOUGH_FRAC = 0.5
+"""Of the products' time: so much must be held against measurements before they tell how fast a step computes."""
 RECORD_SHAPES = Recapture(
     nsys="Run the steps inside torch.autograd.profiler.emit_nvtx(record_shapes=True), and record with -t cuda,nvtx.",
     torch="Record with record_shapes=True.",
@@ -75,7 +77,8 @@ class Gemms:
     """Shapes with the most time. ``gemm_coverage_frac`` is the share of all products' time whose shape is known.
 
     ``gemm_lost_ns`` sums what is lost in the windows; ``gemm_lost_ns_per_step`` is that of the mean steady step, mean
-    over devices, null where there are no steps or no ceilings.
+    over devices, null where there are no steps or no ceilings. ``gemm_lost_measured_ns_per_step`` is what of it was
+    lost against ceilings that were measured or imported, null where none was: they are simulated, or data sheets.
     """
 
     id: ClassVar[str] = "gemms"
@@ -87,6 +90,15 @@ class Gemms:
     gemm_coverage_frac: float
     gemm_lost_ns: int | None
     gemm_lost_ns_per_step: int | None
+    gemm_lost_measured_ns_per_step: int | None = None
+
+    @property
+    def measured_frac(self) -> float:
+        """The share of all products' time, in the shapes with the most, that was held against what was measured."""
+        if self.gemm_lost_measured_ns_per_step is None:
+            return 0.0
+        judged = (row for row in self.gemms if row.lost_ns is not None and row.ceiling_level is not Level.DATA_SHEET)
+        return sum(row.total_ns for row in judged) / self.gemm_total_ns
 
 
 @dataclass(slots=True)
@@ -101,11 +113,17 @@ class _Sums:
     in_steps_count: list[float] = field(default_factory=list)
 
 
+_SumsByKind = dict[tuple[ProductKind, str | None], _Sums]
+
+
 def compute_gemms(job: Job, _results: ResultSet) -> Gemms | Skipped:
     """The products of the job's windows; skipped where none ran or no shape is known."""
     if not job.gpus:
         return no_gpu_work(Gemms.id, job)
-    found = [(gpu, find_products(job, device), device) for gpu in job.gpus for device in gpu.devices]
+    told = [ToldShapes(threads.host) for threads in job.idle.threads]
+    found = [
+        (gpu, find_products(job, device, told[device.report]), device) for gpu in job.gpus for device in gpu.devices
+    ]
     gemm_ns = sum(products.gemm_ns for _, products, _ in found)
     if not gemm_ns:
         return Skipped(Gemms.id, "no kernel whose name tells a matrix product ran in the windows", None)
@@ -115,7 +133,7 @@ def compute_gemms(job: Job, _results: ResultSet) -> Gemms | Skipped:
         reason = "FLOP/s needs shapes: no range tells those of the matrix products, and no kernel's name does"
         return Skipped(Gemms.id, reason, RECORD_SHAPES.by(profilers))
     yardsticks = {gpu.id: yardstick_of(job, gpu) for gpu in job.gpus}
-    sums: dict[tuple[ProductKind, str | None], _Sums] = {}
+    sums: _SumsByKind = {}
     stepped = 0
     for gpu, products, device in found:
         steps = steady_steps(job, device)
@@ -131,6 +149,7 @@ def compute_gemms(job: Job, _results: ResultSet) -> Gemms | Skipped:
         gemm_coverage_frac=known_ns / gemm_ns,
         gemm_lost_ns=_total(rows),
         gemm_lost_ns_per_step=_lost_per_step(sums, stepped),
+        gemm_lost_measured_ns_per_step=_lost_per_step(_measured(sums), stepped),
     )
 
 
@@ -138,7 +157,7 @@ ANALYSIS = Analysis(Gemms, compute_gemms)
 
 
 def _add(
-    sums: dict[tuple[ProductKind, str | None], _Sums],
+    sums: _SumsByKind,
     yardstick: Yardstick,
     found: FoundProducts,
     shares: tuple[Int64Array, Int64Array, int] | None,
@@ -242,7 +261,17 @@ def _total(rows: list[GemmRow]) -> int | None:
     return sum(lost_ns) if lost_ns else None
 
 
-def _lost_per_step(sums: dict[tuple[ProductKind, str | None], _Sums], device_count: int) -> int | None:
+def _measured(sums: _SumsByKind) -> _SumsByKind:
+    """The kinds whose ceiling comes from measurements, not from a data sheet, nor from a file that repeats one."""
+    return {key: one for key, one in sums.items() if _is_measured(_ceiling(key[0], one.yardstick), one.yardstick)}
+
+
+def _is_measured(ceiling: Ceiling | None, yardstick: Yardstick) -> bool:
+    given = yardstick.ceilings
+    return ceiling is not None and ceiling.is_measured and given is not None and given.origin is not Origin.SIMULATED
+
+
+def _lost_per_step(sums: _SumsByKind, device_count: int) -> int | None:
     """What the mean step loses, of the kinds that are not refused; the mean over the devices that have steps."""
     lost_ns = []
     for (kind, _), one in sums.items():

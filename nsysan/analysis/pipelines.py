@@ -11,7 +11,7 @@ import numpy as np
 from nsysan.analysis.collectives import Collectives, exposure_of
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.collectives.exposure import Exposure
-from nsysan.attribution.collectives.pipelines import Pipeline, stage_of_members
+from nsysan.attribution.collectives.pipelines import Pipeline, across_stages, stage_of_members
 from nsysan.attribution.job import Job
 from nsysan.attribution.steps.steady import steady_steps
 from nsysan.model.figures import Better, Figure, Topic, Unit
@@ -19,6 +19,8 @@ from nsysan.model.results import ResultSet, Skipped
 from nsysan.timeline.intervals import Intervals
 
 SHOWN_PIPELINES = 64
+_EVEN_FRAC = 0.02
+"""A bubble that is no larger than the schedule's by more of the step needs no other reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,11 @@ class PipelineRow:
     bubble_by_rank_ns: tuple[int, ...]
     bubble_frac: float
     ideal_frac: float | None
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether the bubble is larger than the schedule alone makes it."""
+        return self.ideal_frac is not None and self.bubble_frac > self.ideal_frac + _EVEN_FRAC
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +120,9 @@ class _Bubbles:
         """By member, begin and length of its waits in what ranks of several stages run together."""
         operations = self._job.collectives.operations
         found: dict[int, list[np.ndarray]] = {member: [] for member in stages}
-        for one in self._job.collectives.measured:
-            members = one.series.members
-            if one.waits is None or len({stages.get(member) for member in members}) == 1:
-                continue
-            for column, member in enumerate(members):
-                if member in found:
+        for one in across_stages(self._job.collectives.measured, stages):
+            for column, member in enumerate(one.series.members):
+                if member in found and one.waits is not None:
                     start_ns = operations.start_ns[one.complete_table[:, column]]
                     found[member].append(np.stack([start_ns, one.waits.wait_ns[:, column]]))
         return found

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from nsysan.analysis.collectives import Collectives, exposure_of
+from nsysan.analysis.gemms import ENOUGH_FRAC, Gemms
 from nsysan.analysis.gpu_time import GpuTime, no_gpu_work
 from nsysan.analysis.recomputation import Recomputation
 from nsysan.analysis.registry import Analysis
@@ -22,7 +23,9 @@ from nsysan.model.kernels import Collective
 from nsysan.model.losses import (
     CLOCK_THROTTLE,
     EXPOSED_COLLECTIVE,
+    INEFFICIENT_GEMM,
     MOE_SKEW,
+    PIPELINE_BUBBLE,
     RECOMPUTATION,
     SLOW_COMPUTE,
     Basis,
@@ -75,9 +78,10 @@ class LossReport:
 
     ``stretch_ns`` is the mean step of the device for which it is longest: what recoverable time is a share of.
     ``waiting_ns`` of it passes in exposed waits for other ranks, mean over devices; they are charged to what made the
-    others late. ``computing_ns`` is the time in which compute kernels run, ``graph_ns`` that in which only CUDA graphs
-    do whose kernels are unknown, both mean over devices. ``short_gap_frac`` is the share of idle time in gaps under
-    1 ms, launches that come late one after the other; null where nothing idles.
+    others late. Those between stages of a pipeline are the loss ``pipeline_bubble`` instead. ``computing_ns`` is the
+    time in which compute kernels run, ``graph_ns`` that in which only CUDA graphs do whose kernels are unknown, both
+    mean over devices. ``short_gap_frac`` is the share of idle time in gaps under 1 ms, launches that come late one
+    after the other; null where nothing idles.
     """
 
     basis: Basis
@@ -115,7 +119,7 @@ def compute_step_losses(job: Job, results: ResultSet) -> StepLosses | Skipped:
     return StepLosses(_JobLosses(job, results, stretches).report())
 
 
-ANALYSIS = Analysis(StepLosses, compute_step_losses, needs=(GpuTime, Collectives, Stragglers, Recomputation))
+ANALYSIS = Analysis(StepLosses, compute_step_losses, needs=(GpuTime, Collectives, Stragglers, Recomputation, Gemms))
 
 
 class _JobLosses:
@@ -131,7 +135,8 @@ class _JobLosses:
         self._waits_ns = np.array([losses.exposed_wait_ns for losses in found])
         self._computing_ns = np.array(list(self._running(_COMPUTING)))
         self._graph_ns = np.array(list(self._running([list(Part).index(Part.OPAQUE_GRAPH)])))
-        self._own_ns = stretches.durations_ns - self._waits_ns
+        self._bubbles_ns: Int64Array = np.array([losses.bubble_wait_ns for losses in found])
+        self._own_ns: Int64Array = stretches.durations_ns - self._waits_ns
         self._short_gap_frac = _short_gap_frac(found)
         by_device = [losses.losses() for losses in found]
         keys = dict.fromkeys(key for losses in by_device for key in losses)
@@ -141,6 +146,7 @@ class _JobLosses:
         }
         self._lost |= dict(self._late_compute())
         self._lost |= dict(self._recomputed())
+        self._lost |= dict(self._slow_products())
 
     def report(self) -> LossReport:
         """All of it, most recoverable first."""
@@ -154,7 +160,7 @@ class _JobLosses:
             stretch_ns=round(float(durations_ns.mean(axis=1).max())),
             computing_ns=round(float(self._computing_ns.mean())),
             graph_ns=round(float(self._graph_ns.mean())),
-            waiting_ns=round(float(self._waits_ns.mean())),
+            waiting_ns=round(float((self._waits_ns - self._bubbles_ns).mean())),
             short_gap_frac=self._short_gap_frac,
             causes=tuple(causes),
             classes=tuple(self._of_class(one) for one in BottleneckClass),
@@ -170,7 +176,7 @@ class _JobLosses:
             cause=cause,
             bottleneck_class=found_class,
             bound=bound,
-            recoverable_ns=self._recoverable_ns(lost_ns),
+            recoverable_ns=self._recoverable_ns(lost_ns, self._standing_ns([key])),
             lost_ns=round(float(by_device.mean())),
             worst_device=device.id,
             worst_rank=self._rank_of(device.id),
@@ -181,21 +187,25 @@ class _JobLosses:
     def _of_class(self, wanted: BottleneckClass) -> ClassLoss:
         own = {key: lost_ns for key, lost_ns in self._lost.items() if key[1] is wanted}
         open_ = [lost_ns for key, lost_ns in own.items() if _is_unresolved(key)]
-        known = [lost_ns for key, lost_ns in own.items() if not _is_unresolved(key)]
+        known = [*_disjoint({key: lost_ns for key, lost_ns in own.items() if not _is_unresolved(key)})]
         return ClassLoss(
             bottleneck_class=wanted,
-            recoverable_ns=self._union_ns(known),
-            unresolved_ns=self._union_ns(open_),
+            recoverable_ns=self._union_ns(known, self._standing_ns(own)),
+            unresolved_ns=self._union_ns(open_, self._own_ns),
         )
 
-    def _union_ns(self, lost: Iterable[Int64Array]) -> int:
-        """Of disjoint losses together; they never exceed the stretch."""
-        total_ns = sum(lost, np.zeros_like(self._own_ns))
-        return self._recoverable_ns(np.minimum(total_ns, self._own_ns))
+    def _standing_ns(self, keys: Iterable[LossKey]) -> Int64Array:
+        """What these losses are taken from: without waits, but with the bubble where it is one of them."""
+        has_bubble = any(key[0] == PIPELINE_BUBBLE for key in keys)
+        return self._own_ns + self._bubbles_ns if has_bubble else self._own_ns
 
-    def _recoverable_ns(self, lost_ns: Int64Array) -> int:
+    def _union_ns(self, lost: Iterable[Int64Array], own_ns: Int64Array) -> int:
+        """Of disjoint losses together; they never exceed the stretch."""
+        total_ns = sum(lost, np.zeros_like(own_ns))
+        return self._recoverable_ns(np.minimum(total_ns, own_ns), own_ns)
+
+    def _recoverable_ns(self, lost_ns: Int64Array, own_ns: Int64Array) -> int:
         """Per stretch the slowest device's time less that of the slowest without the loss; the mean over stretches."""
-        own_ns = self._own_ns
         return round(float((own_ns.max(axis=0) - (own_ns - lost_ns).max(axis=0)).mean()))
 
     def _rank_of(self, device: str) -> int | None:
@@ -261,11 +271,28 @@ class _JobLosses:
         lost_ns = np.repeat(np.array(lost, np.int64)[:, None], self._own_ns.shape[1], axis=1)
         yield (RECOMPUTATION, BottleneckClass.MEMORY, Bound.AT_MOST), np.minimum(lost_ns, self._computing_ns)
 
+    def _slow_products(self) -> Iterator[tuple[LossKey, Int64Array]]:
+        """What products take longer than they were measured to, which every device and step has alike."""
+        gemms = self._results.get(Gemms)
+        if isinstance(gemms, Skipped) or self._stretches.basis is not Basis.STEPS or gemms.measured_frac < ENOUGH_FRAC:
+            return
+        lost_ns = np.full_like(self._own_ns, gemms.gemm_lost_measured_ns_per_step or 0)
+        yield (INEFFICIENT_GEMM, BottleneckClass.COMPUTE, Bound.AT_MOST), np.minimum(lost_ns, self._computing_ns)
+
 
 def _short_gap_frac(found: Sequence[DeviceLosses]) -> float | None:
     idle_ns = sum(int(losses.idle_ns().sum()) for losses in found)
     short_ns = sum(int(losses.idle_ns(SHORT_GAP_NS).sum()) for losses in found)
     return short_ns / idle_ns if idle_ns else None
+
+
+def _disjoint(lost: Mapping[LossKey, Int64Array]) -> Iterator[Int64Array]:
+    """The losses without what two of them share: a rank that computes late may do so in its products."""
+    late = [lost_ns for key, lost_ns in lost.items() if key[0] != INEFFICIENT_GEMM]
+    yield from late
+    for key, lost_ns in lost.items():
+        if key[0] == INEFFICIENT_GEMM:
+            yield (lost_ns - sum(late, np.zeros_like(lost_ns))).clip(min=0)
 
 
 def _is_unresolved(key: LossKey) -> bool:

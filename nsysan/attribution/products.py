@@ -7,7 +7,7 @@ shapes: ``emit_nvtx(record_shapes=True)``, or its profiler with ``record_shapes=
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -20,7 +20,7 @@ from nsysan.attribution.kernel_class import classify
 from nsysan.attribution.launch import NO_CALL
 from nsysan.attribution.ranges.names import SIZES, parse_operator
 from nsysan.model.ceilings import Dtype
-from nsysan.model.distinct import coded, first_rows, summed
+from nsysan.model.distinct import coded, distinct, first_rows, summed
 from nsysan.model.kernels import KernelClass
 from nsysan.model.tables import Int64Array, Kernels, Table
 from nsysan.timeline.labelling import NOBODY, innermost
@@ -87,19 +87,33 @@ class FoundProducts:
         return int(self.products.time_ns.sum())
 
 
-def find_products(job: Job, device: Device) -> FoundProducts:
-    """The products that a device did in its window, whole kernels only."""
+class ToldShapes:
+    """The ranges of a report that tell what their operator multiplies, read once for all its devices."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        # texts that tell shapes are few, however many ranges have them
+        texts = ((name_id, text) for name_id, text in host.trace.strings.items() if SIZES in text)
+        told = ((name_id, sides_of_operator(text)) for name_id, text in texts)
+        self._sides = {name_id: sides for name_id, sides in told if sides is not None}
+        self.ranges = np.flatnonzero(np.isin(host.ranges.name_id, list(self._sides)))
+
+    def sides_of(self, ranges: Int64Array) -> list[Sides]:
+        """What each of these ranges multiplies."""
+        return [self._sides[name_id] for name_id in self.host.ranges.name_id[ranges].tolist()]
+
+
+def find_products(job: Job, device: Device, told: ToldShapes) -> FoundProducts:
+    """The products that a device did in its window, whole kernels only; ``told`` are the shapes in its report."""
     trace = job.traces[device.report]
     if trace.kernels is None:
         return FoundProducts((), Products(*[np.empty(0, np.int64)] * 3), 0)
     rows = _gemm_rows(job, device, trace.kernels)
     kernels = trace.kernels.take(rows)
-    operators = _operators_of(job.idle.threads[device.report].host, rows)
-    known = operators.range_of != NOBODY
+    range_of = _operators_of(told, rows)
+    known = range_of != NOBODY
     times_ns = kernels.end_ns - kernels.start_ns
-    kinds, products = _by_operator(
-        trace.strings, kernels.take(known), operators.sides, operators.range_of[known], times_ns[known]
-    )
+    kinds, products = _by_operator(told, kernels.take(known), range_of[known], times_ns[known])
     return FoundProducts(kinds, products, int(times_ns.sum()))
 
 
@@ -164,58 +178,36 @@ def _gemm_rows(job: Job, device: Device, kernels: Kernels) -> Int64Array:
     return rows[np.array(multiplies, np.bool_)[name_of]] if len(rows) else rows
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Operators:
-    """By kernel the range of the operator that launched it, ``NOBODY`` where none did; by range what it multiplies."""
-
-    range_of: Int64Array
-    sides: Mapping[int, Sides]
-
-
-def _operators_of(host: Host, kernel_rows: Int64Array) -> _Operators:
-    """The innermost operator with known shapes around the call of each kernel, on the call's thread."""
-    range_of = np.full(len(kernel_rows), NOBODY)
-    sides = _told_sides(host)
-    if not sides or "kernels" not in host.launches.rows:
-        return _Operators(range_of, {})
+def _operators_of(told: ToldShapes, kernel_rows: Int64Array) -> Int64Array:
+    """By kernel the innermost operator with known shapes around its call, on the call's thread; else ``NOBODY``."""
+    host, range_of = told.host, np.full(len(kernel_rows), NOBODY)
+    if not len(told.ranges) or "kernels" not in host.launches.rows:
+        return range_of
     calls = host.launches.rows["kernels"][kernel_rows]
     called = np.flatnonzero(calls != NO_CALL)
     threads = host.calls.global_tid[calls[called]]
-    telling = np.array(sorted(sides), np.int64)
-    for thread in host.stacked_by_thread.keys.tolist():
-        ranges = np.intersect1d(host.stacked_by_thread.of(thread), telling)
+    for thread in distinct(threads).tolist():
+        ranges = np.intersect1d(host.stacked_by_thread.of(thread), told.ranges)
         own = called[threads == thread]
-        if len(ranges) and len(own):
+        if len(ranges):
             labelling = innermost(host.ranges.start_ns[ranges], host.range_ends_ns[ranges])
             found = labelling.at(host.calls.start_ns[calls[own]])
             range_of[own] = np.where(found == NOBODY, NOBODY, ranges[np.maximum(found, 0)])
-    return _Operators(range_of, sides)
-
-
-def _told_sides(host: Host) -> dict[int, Sides]:
-    """By range what it multiplies; texts that tell shapes are few, however many ranges have them."""
-    name_ids = {name_id: text for name_id, text in host.trace.strings.items() if SIZES in text}
-    told = {name_id: sides_of_operator(text) for name_id, text in name_ids.items()}
-    known = {name_id: sides for name_id, sides in told.items() if sides is not None}
-    if not known:
-        return {}
-    rows = np.flatnonzero(np.isin(host.ranges.name_id, list(known)))
-    return dict(zip(rows.tolist(), (known[name_id] for name_id in host.ranges.name_id[rows].tolist()), strict=True))
+    return range_of
 
 
 def _by_operator(
-    strings: Mapping[int, str],
-    kernels: Kernels,
-    sides: Mapping[int, Sides],
-    range_of: Int64Array,
-    times_ns: Int64Array,
+    told: ToldShapes, kernels: Kernels, range_of: Int64Array, times_ns: Int64Array
 ) -> tuple[tuple[ProductKind, ...], Products]:
     """A row a range, of the kernels that it launched; its data type is that of the longest of them."""
     ranges, place_of = coded(range_of)
     order = np.lexsort((-times_ns, place_of))
     longest = order[first_rows(codes_of(place_of[order]))] if len(order) else order
-    dtypes = {name_id: dtype_of_kernel(strings.get(name_id, "")) for name_id in set(kernels.name_id[longest].tolist())}
-    kinds_of = list(_kinds(ranges.tolist(), sides, [dtypes[name_id] for name_id in kernels.name_id[longest].tolist()]))
+    name_ids = kernels.name_id[longest].tolist()
+    dtypes = {name_id: dtype_of_kernel(told.host.trace.strings.get(name_id, "")) for name_id in set(name_ids)}
+    kinds_of = [
+        ProductKind(sides, dtypes[name_id]) for sides, name_id in zip(told.sides_of(ranges), name_ids, strict=True)
+    ]
     kinds = tuple(dict.fromkeys(kinds_of))
     numbers = {kind: number for number, kind in enumerate(kinds)}
     starts_ns = np.full(len(ranges), np.iinfo(np.int64).max)
@@ -225,7 +217,3 @@ def _by_operator(
         start_ns=starts_ns,
         time_ns=summed(times_ns, place_of, len(ranges)),
     )
-
-
-def _kinds(ranges: list[int], sides: Mapping[int, Sides], dtypes: Sequence[Dtype | None]) -> Iterator[ProductKind]:
-    return (ProductKind(sides[one], dtype) for one, dtype in zip(ranges, dtypes, strict=True))

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from nsysan.analysis.gpu_time import GpuTime
-from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.analysis.step_losses import ClassLoss, LossReport, StepLosses
+from nsysan.findings.product_speed import ProductSpeed
 from nsysan.findings.thresholds import BUSY_FRAC, MATERIAL_FRAC, NAMED_FRAC
 from nsysan.model.findings import ClassVerdict, Diagnosis, Finding, Headline
-from nsysan.model.kernels import KernelClass
 from nsysan.model.losses import EXPOSED_COLLECTIVE, Basis, Bound
 from nsysan.model.prose import paired
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import format_duration, format_fraction
 from nsysan.model.verdicts import BottleneckClass, ClassState
 
-_UNMEASURED = "How fast GEMMs are against a measured ceiling is not known"
 _STRETCHES = {
     Basis.STEPS: "the mean step",
     Basis.AFTER_START_UP: "the time after start-up",
@@ -45,6 +43,7 @@ class _Walk:
 
     def __init__(self, report: LossReport, results: ResultSet, findings: Sequence[Finding]) -> None:
         self._report, self._results, self._findings = report, results, findings
+        self._products = ProductSpeed(report, results)
         self._losses: Mapping[BottleneckClass, ClassLoss] = {one.bottleneck_class: one for one in report.classes}
 
     def diagnosis(self) -> Diagnosis:
@@ -69,21 +68,13 @@ class _Walk:
         if state is ClassState.OK and open_frac >= MATERIAL_FRAC:
             state = ClassState.UNKNOWN
         if one is BottleneckClass.COMPUTE and state is ClassState.OK:
-            # only ranks were compared: all of them may be slow
-            return ClassVerdict(ClassState.UNKNOWN, None, None, 0, self._unmeasured())
+            if self._products.tells_of_computing:
+                return ClassVerdict(state, loss.recoverable_ns, frac, loss.unresolved_ns, self._products.told)
+            # only ranks were compared, or products alone: all kernels of all ranks may be slow
+            return ClassVerdict(ClassState.UNKNOWN, None, None, 0, self._products.told)
         if one in _OF_IDLE_CAUSES and state is ClassState.OK and not self._tells_causes:
             return ClassVerdict(ClassState.UNKNOWN, None, None, 0, "CUDA calls were not recorded: idle has no cause.")
         return ClassVerdict(state, loss.recoverable_ns, frac, loss.unresolved_ns, sentence)
-
-    def _unmeasured(self) -> str:
-        """What the speed of computing needs to be known."""
-        kernels = self._results.get(KernelSummary)
-        rows = () if isinstance(kernels, Skipped) else kernels.kernel_classes
-        gemm_frac = next((row.work_frac for row in rows if row.kernel_class is KernelClass.GEMM), None)
-        if not gemm_frac:
-            return f"{_UNMEASURED}."
-        share = format_fraction(gemm_frac)
-        return f"GEMMs take {share} of kernel time; how fast they are needs their shapes and a measured ceiling."
 
     @property
     def _tells_causes(self) -> bool:
@@ -123,7 +114,7 @@ class _Walk:
         if first.cause == EXPOSED_COLLECTIVE and first.bound is Bound.AT_MOST:
             return "may hold the job back most"
         hidden_ns = self._report.computing_ns + self._report.graph_ns
-        compute_is_known = (
+        compute_is_known = self._products.tells_of_computing or (
             self._losses[BottleneckClass.COMPUTE].recoverable_ns >= MATERIAL_FRAC * self._report.stretch_ns
         )
         if not compute_is_known and self._weight(one) < hidden_ns:
@@ -161,8 +152,7 @@ class _Walk:
     def _nothing(self) -> str:
         """Why there is no headline."""
         shown = f"No cause costs {format_fraction(MATERIAL_FRAC)} of {_STRETCHES[self._report.basis]} or more"
-        compute = f". {_UNMEASURED}, so computing itself may be slow"
-        return f"{shown}{compute}."
+        return ". ".join(filter(None, (shown, self._products.doubt))) + "."
 
 
 _OF_IDLE_CAUSES = frozenset({BottleneckClass.DATA, BottleneckClass.MEMORY, BottleneckClass.SCHEDULING})

@@ -113,6 +113,8 @@ def _lost(loss: Loss, report: LossReport) -> str:
     of = f"{format_duration(report.stretch_ns)} of {basis}"
     if report.device_count == 1:
         return f"{format_duration(loss.lost_ns)} of {of}."
+    if loss.worst_lost_ns == loss.lost_ns:
+        return f"{format_duration(loss.lost_ns)} on average of {of}."
     worst = "" if loss.worst_rank is None else f" (rank {loss.worst_rank})"
     return (
         f"{format_duration(loss.lost_ns)} on average of {of}; most on {loss.worst_device}{worst}, "

@@ -17,6 +17,7 @@ EXPOSED_COPY = "exposed_copy"
 RECOMPUTATION = "recomputation"
 SAME_STREAM = "same_stream"
 CONTENTION = "contention"
+INEFFICIENT_GEMM = "inefficient_gemm"
 NON_GEMM = "non_gemm"
 SLOW_LINK = "slow_link"
 

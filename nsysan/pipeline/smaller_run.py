@@ -5,7 +5,7 @@ from __future__ import annotations
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.step_losses import StepLosses
 from nsysan.model.errors import UsageError
-from nsysan.model.losses import EXPOSED_COLLECTIVE, Basis
+from nsysan.model.losses import EXPOSED_COLLECTIVE, PIPELINE_BUBBLE, Basis
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.planning.scaling import StepParts, scaling
 from nsysan.planning.throughput import ScalingRow, Throughput
@@ -20,12 +20,14 @@ def step_parts(results: ResultSet) -> StepParts:
         raise UsageError("Scaling needs training steps in both runs.", _HINT)
     report, throughput = losses.step_losses, results.get(Throughput)
     transfer_ns = sum(loss.lost_ns for loss in report.causes if loss.cause == EXPOSED_COLLECTIVE)
+    bubble_ns = sum(loss.lost_ns for loss in report.causes if loss.cause == PIPELINE_BUBBLE)
+    wait_ns = report.waiting_ns + bubble_ns
     tokens = None if isinstance(throughput, Skipped) else throughput.throughput.tokens_per_step
     return StepParts(
         gpu_count=_gpu_count(results, report.device_count),
-        own_ns=report.stretch_ns - report.waiting_ns - transfer_ns,
+        own_ns=report.stretch_ns - wait_ns - transfer_ns,
         transfer_ns=transfer_ns,
-        wait_ns=report.waiting_ns,
+        wait_ns=wait_ns,
         tokens=tokens,
     )
 

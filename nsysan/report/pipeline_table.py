@@ -11,8 +11,6 @@ from nsysan.report.elements import Cell, Column, Table
 from nsysan.report.terms import TERMS
 
 _SHOWN_RANKS = 8
-_EVEN_FRAC = 0.02
-"""A bubble that is no larger than the schedule's by more of the step needs no other reason."""
 
 
 def pipeline_table(found: Pipelines) -> Table:
@@ -49,8 +47,7 @@ def pipeline_sentence(rows: Sequence[PipelineRow]) -> str | None:
     others = len(first.ranks) - 1
     formula = f"{others} ÷ ({first.part_count} + {others}) = {format_fraction(first.ideal_frac)}"
     alone = f"{counted(first.part_count, 'part')} a step alone make {formula}"
-    uneven = first.bubble_frac > first.ideal_frac + _EVEN_FRAC
-    return f"{measured}: {alone}{', so stages are uneven or messages slow' if uneven else ''}."
+    return f"{measured}: {alone}{', so stages are uneven or messages slow' if first.is_uneven else ''}."
 
 
 def _cells(row: PipelineRow) -> tuple[Cell, ...]:

@@ -133,7 +133,8 @@ def test_kernels_count_with_the_innermost_operator_and_the_rest_is_not_covered(t
     assert gemms.gemm_coverage_frac == 1600 / 4000
 
 
-def test_time_is_lost_by_step(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("origin", "is_measured"), [(Origin.MEASURED, True), (Origin.SIMULATED, False)])
+def test_time_is_lost_by_step(tmp_path: Path, origin: Origin, is_measured: bool) -> None:  # noqa: FBT001
     """Four products a step of 1.5 ms each lose 4 x (1.5 ms - 1,336,212 ns)."""
     export = Export().gpu()
     for step in range(6):
@@ -143,8 +144,10 @@ def test_time_is_lost_by_step(tmp_path: Path) -> None:
             at = begin + (10 + 10 * number) * US
             export.nvtx(at, at + 5 * US, MM)
             launched(export, at + US, begin + (100 + 2000 * number) * US, begin + (1600 + 2000 * number) * US)
-    gemms = found(tmp_path, export, ceilings(gemm=(gemm(8192, 14336, 4096, 720),)))
+    gemms = found(tmp_path, export, ceilings(gemm=(gemm(8192, 14336, 4096, 720),), origin=origin))
     assert gemms.gemm_lost_ns_per_step == pytest.approx(4 * (1_500_000 - 1_336_212), abs=4)
+    assert gemms.gemm_lost_measured_ns_per_step == (gemms.gemm_lost_ns_per_step if is_measured else None)
+    assert gemms.measured_frac == (1.0 if is_measured else 0.0)
 
 
 @pytest.mark.parametrize("text", ["aten::mm", "aten::mm, sizes = [[8, 4], [5, 2]]", "layer"])

@@ -25,6 +25,7 @@ FINDING_CAUSES = {
     losses.CONTENTION,
     losses.EXPOSED_COLLECTIVE,
     losses.EXPOSED_COPY,
+    losses.INEFFICIENT_GEMM,
     losses.MOE_SKEW,
     losses.NON_GEMM,
     losses.PIPELINE_BUBBLE,
@@ -32,7 +33,6 @@ FINDING_CAUSES = {
     losses.SAME_STREAM,
     losses.SLOW_COMPUTE,
     losses.SLOW_LINK,
-    "inefficient_gemm",
 }
 COLLECTION = Finding(
     id="garbage_collection",

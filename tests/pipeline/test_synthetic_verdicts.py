@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nsysan.analysis.gpu_time import GpuTime
+from nsysan.analysis.pipelines import Pipelines
+from nsysan.analysis.step_losses import StepLosses
 from nsysan.model.findings import Headline
 from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
@@ -70,6 +72,28 @@ def test_the_headline_names_class_cause_and_rank_and_the_gain_is_within_5_percen
     assert finding.advice
     assert any(evidence.place is not None for evidence in finding.evidence)
     assert look_next(run) is not None
+
+
+@pytest.mark.parametrize("includes_blobs", [False, True], ids=["names", "payloads"])
+def test_a_pipeline_bubble_is_named_whether_waits_are_known_or_not(
+    tmp_path: Path,
+    includes_blobs: bool,  # noqa: FBT001
+) -> None:
+    scenario = SCENARIOS["pipeline_bubble"]
+    made = generate(Request(scenario=scenario, rank_count=4, step_count=STEPS, includes_blobs=includes_blobs))
+    assert scenario.without is not None
+    without = generated(replace(scenario, knobs=scenario.without, without=None))
+
+    run = run_of(made, tmp_path)
+
+    assert headline_of(run).cause == "pipeline_bubble"
+    assert run.diagnosis.classes[BottleneckClass.SCHEDULING].state is ClassState.PROBLEM
+    [finding] = [found for found in run.findings if found.cause == "pipeline_bubble"]
+    assert finding.recoverable_ns == pytest.approx(steady_step_ns(made) - steady_step_ns(without), rel=0.05)
+    # 4 stages and 4 parts: 3 / 7
+    words = [one.sentence for one in finding.evidence if one.source == Pipelines.id]
+    assert [sentence.endswith("4 parts a step alone make 42.9 %.") for sentence in words] == [True] * includes_blobs
+    assert result_of(run, StepLosses).step_losses.waiting_ns == 0
 
 
 @pytest.mark.parametrize("name", SOUND)

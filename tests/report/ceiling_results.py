@@ -35,6 +35,7 @@ GEMMS = Gemms(
     gemm_coverage_frac=0.75,
     gemm_lost_ns=63_788,
     gemm_lost_ns_per_step=20_000,
+    gemm_lost_measured_ns_per_step=None,
 )
 HELD = HeldAgainst(
     ceilings=CeilingsFile(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -51,6 +51,13 @@ def pipelines_of(measured: Sequence[Measured], operations: Operations, rank_of: 
 def stage_of_members(pipelines: Sequence[Pipeline]) -> dict[int, int]:
     """The stage of each member of a pipeline, the first 0."""
     return {member: stage for pipeline in pipelines for stage, member in enumerate(pipeline.members)}
+
+
+def across_stages(measured: Iterable[Measured], stages: Mapping[int, int]) -> Iterator[Measured]:
+    """The series whose waits are known and in which ranks of several stages meet: waiting there is pipeline bubble."""
+    for one in measured:
+        if one.waits is not None and len({stages.get(member) for member in one.series.members}) > 1:
+            yield one
 
 
 def _passes_on(one: Measured, operations: Operations) -> bool:

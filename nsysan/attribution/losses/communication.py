@@ -9,6 +9,7 @@ import numpy as np
 from nsysan.attribution.collectives.exposure import Exposure
 from nsysan.attribution.collectives.job_collectives import JobCollectives, Measured
 from nsysan.attribution.collectives.kinds import SEND_RECV
+from nsysan.attribution.collectives.pipelines import across_stages, stage_of_members
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array
 from nsysan.timeline.intervals import Intervals, intersection, union
 
@@ -17,11 +18,12 @@ from nsysan.timeline.intervals import Intervals, intersection, union
 class ExposedCommunication:
     """When communication of one device is exposed, on its report's clock.
 
-    ``messages`` is that of messages between pairs of ranks whose waits are not known. What several of them cover is
-    ``transfer`` first, then ``wait``.
+    ``bubble`` is what of ``wait`` is for other stages of a pipeline. ``messages`` is that of messages between pairs of
+    ranks whose waits are not known. What several of them cover is ``transfer`` first, then ``wait``.
     """
 
     wait: Intervals
+    bubble: Intervals
     transfer: Intervals
     messages: Intervals
     unresolved: Intervals
@@ -34,11 +36,14 @@ class ExposedByMember:
         self._found, self._exposure = found, exposure
         self._waits_ns = np.full(len(found.operations), ABSENT)
         self._is_message = np.zeros(len(found.operations), np.bool_)
+        self._is_across_stages = np.zeros(len(found.operations), np.bool_)
         for one in found.measured:
             if one.waits is not None:
                 self._waits_ns[one.complete_table] = one.waits.wait_ns + self._delayed_ns(one)
             if one.series.kind == SEND_RECV:
                 self._is_message[one.series.table[one.series.table >= 0]] = True
+        for one in across_stages(found.measured, stage_of_members(found.pipelines)):
+            self._is_across_stages[one.complete_table] = True
 
     def _delayed_ns(self, one: Measured) -> Int64Array:
         """By instance and rank how much more of the transfer is exposed than on the rank that hides most of it.
@@ -66,9 +71,10 @@ class ExposedByMember:
         begun_ns = start_ns + np.where(known, wait_ns, 0)
         transfer = _exposed(exposed, begun_ns, end_ns, known)
         wait = _exposed(exposed, start_ns, begun_ns, known).without(transfer)
+        bubble = _exposed(exposed, start_ns, begun_ns, known & self._is_across_stages[own]).without(transfer)
         messages = _exposed(exposed, start_ns, end_ns, ~known & message).without(transfer).without(wait)
         unresolved = exposed.without(transfer).without(wait).without(messages)
-        return ExposedCommunication(wait, transfer, messages, unresolved)
+        return ExposedCommunication(wait, bubble, transfer, messages, unresolved)
 
 
 def _exposed(exposed: Intervals, start_ns: Int64Array, end_ns: Int64Array, chosen: BoolArray) -> Intervals:

@@ -45,6 +45,11 @@ class DeviceLosses:
         """How long it waited for others where nothing hid that."""
         return self._within(self._exposed.wait)
 
+    @property
+    def bubble_wait_ns(self) -> Int64Array:
+        """How much of that was for other stages of its pipeline."""
+        return self._within(self._exposed.bubble)
+
     def idle_ns(self, shorter_than_ns: int | None = None) -> Int64Array:
         """How long each stretch idles; where a bound is given in gaps that are shorter."""
         gaps = self._device.occupancy.idle()
@@ -83,8 +88,11 @@ class DeviceLosses:
             yield (cause, found_class, Bound.AT_MOST), self._within(times)
 
     def _communication(self) -> Iterator[tuple[LossKey, Int64Array]]:
-        """Messages between stages of a pipeline wait for their turn; what else is not taken apart may be either."""
+        """Stages of a pipeline wait for their turn, told or not; what else is not taken apart may be either."""
         exposed, communication = self._exposed, BottleneckClass.COMMUNICATION
         yield (EXPOSED_COLLECTIVE, communication, Bound.EITHER), self._within(exposed.transfer)
         yield (EXPOSED_COLLECTIVE, communication, Bound.AT_MOST), self._within(exposed.unresolved)
-        yield (PIPELINE_BUBBLE, BottleneckClass.SCHEDULING, Bound.AT_MOST), self._within(exposed.messages)
+        yield (
+            (PIPELINE_BUBBLE, BottleneckClass.SCHEDULING, Bound.AT_MOST),
+            self.bubble_wait_ns + self._within(exposed.messages),
+        )

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from nsysan.findings.advice.piece import Advice
-from nsysan.model.losses import CLOCK_THROTTLE, MOE_SKEW, NON_GEMM, SLOW_COMPUTE
-
-INEFFICIENT_GEMM = "inefficient_gemm"
+from nsysan.model.losses import CLOCK_THROTTLE, INEFFICIENT_GEMM, MOE_SKEW, NON_GEMM, SLOW_COMPUTE
 
 COMPUTE = (
     Advice(
