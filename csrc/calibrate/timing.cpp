@@ -52,6 +52,19 @@ void wait_without_sleep(const Stream& stream, Clock::time_point end) {
     driver.check(code, "cuStreamQuery");
 }
 
+/// The host's time for each launch of an empty kernel with what follows it.
+template <typename Follow>
+std::vector<double> time_on_host(const Stream& stream, void* function, int count, Follow follow) {
+    std::vector<double> times_ns;
+    for (int call = 0; call < count; ++call) {
+        const auto begin = Clock::now();
+        launch_empty(stream, function);
+        follow(begin);
+        times_ns.push_back(ns_since(begin));
+    }
+    return times_ns;
+}
+
 /// A graph of a chain of empty kernels, ready to be launched.
 Owned chain(const Stream& stream, void* function, int node_count) {
     const Driver& driver = stream.device().driver();
@@ -154,13 +167,7 @@ std::vector<double> time_copies_on_host(const std::shared_ptr<const Device>& dev
 std::vector<double> time_calls(const Kernels& kernels, const std::string& name, int count,
                                std::chrono::milliseconds limit) {
     const Stream stream(kernels.device());
-    void* function = kernels.function(name);
-    std::vector<double> times_ns;
-    for (int call = 0; call < count; ++call) {
-        const auto begin = Clock::now();
-        launch_empty(stream, function);
-        times_ns.push_back(ns_since(begin));
-    }
+    auto times_ns = time_on_host(stream, kernels.function(name), count, [](Clock::time_point) {});
     stream.wait(limit);
     return times_ns;
 }
@@ -168,15 +175,9 @@ std::vector<double> time_calls(const Kernels& kernels, const std::string& name, 
 std::vector<double> time_round_trips(const Kernels& kernels, const std::string& name, int count,
                                      std::chrono::milliseconds limit) {
     const Stream stream(kernels.device());
-    void* function = kernels.function(name);
-    std::vector<double> times_ns;
-    for (int call = 0; call < count; ++call) {
-        const auto begin = Clock::now();
-        launch_empty(stream, function);
+    return time_on_host(stream, kernels.function(name), count, [&](Clock::time_point begin) {
         wait_without_sleep(stream, begin + limit);
-        times_ns.push_back(ns_since(begin));
-    }
-    return times_ns;
+    });
 }
 
 GraphTimes time_graph(const Kernels& kernels, const std::string& name, int node_count, int count,

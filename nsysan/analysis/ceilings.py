@@ -138,8 +138,9 @@ def _links(rows: Sequence[CopyRow], yardstick: Yardstick) -> Iterator[LinkRow]:
 def _fast_collectives(rows: Sequence[CollectiveRow]) -> Iterator[str]:
     for row in rows:
         ceiling, rate = row.ceiling_bytes_per_s, row.busbw_bytes_per_s
-        is_measured = row.ceiling_source is not None and not row.ceiling_source.endswith("(data sheet)")
-        if ceiling is not None and rate is not None and is_measured and rate > _ABOVE * ceiling:
+        if ceiling is None or rate is None or row.ceiling_level is Level.DATA_SHEET:
+            continue
+        if rate > _ABOVE * ceiling:
             yield f"{row.kind} of {len(row.ranks)} ranks, {row.bytes} bytes"
 
 

@@ -13,14 +13,15 @@ from nsysan.analysis.collective_purposes import Told, purposes_of
 from nsysan.analysis.collective_stages import common_stages, stage_of_code, stages_of_operations
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.registry import Analysis
-from nsysan.analysis.yardstick import collective_ceilings_of
-from nsysan.attribution.collectives.ceilings import CeilingOf, CollectiveCeiling
+from nsysan.analysis.yardstick import Yardstick, yardstick_of
 from nsysan.attribution.collectives.exchanges import is_among_all, skew_of
 from nsysan.attribution.collectives.exposure import Exposure
 from nsysan.attribution.collectives.job_collectives import JobCollectives, Measured
 from nsysan.attribution.collectives.operations import NONE
 from nsysan.attribution.job import Job
+from nsysan.hardware.answers import Ceiling, Level, spelled_level
 from nsysan.hardware.bandwidth import bus_factor, rate_bytes_per_s
+from nsysan.hardware.collective_ceilings import Exchange, collective_ceiling
 from nsysan.model.confidence import Confidence
 from nsysan.model.figures import Figure
 from nsysan.model.kernels import Collective
@@ -48,8 +49,9 @@ class CollectiveRow:
     where nothing is known of them: ``unresolved`` says why. ``wait_by_rank_ns`` is in the order of ``ranks``. ``bytes``
     is S of one instance, the whole array, null where it is not known or they differ. ``contended_frac`` is the share of
     the transfer, over ranks, that ran beside computing. ``ceiling_bytes_per_s`` is the bus bandwidth that its like
-    reached elsewhere, null where nobody tells. ``skew_ratio``, of what each rank sends to all, is what the busiest rank
-    sends or receives over the mean of the ranks; ``busiest_rank`` is that rank.
+    reached elsewhere, null where nobody tells; ``ceiling_level`` and ``ceiling_source`` say how that is known.
+    ``skew_ratio``, of what each rank sends to all, is what the busiest rank sends or receives over the mean of the
+    ranks; ``busiest_rank`` is that rank.
     """
 
     kind: str
@@ -74,6 +76,7 @@ class CollectiveRow:
     contended_frac: float | None
     ceiling_bytes_per_s: float | None
     ceiling_source: str | None
+    ceiling_level: Level | None = field(default=None, kw_only=True)
     unresolved: str | None
     skew_ratio: float | None = None
     busiest_rank: int | None = None
@@ -125,8 +128,8 @@ def compute_collectives(job: Job, results: ResultSet) -> Collectives | Skipped:
     inside = _inside_windows(job)
     stages = stages_of_operations(job)
     purposes = purposes_of(found, stages)
-    ceiling_of = collective_ceilings_of(job)
-    tables = (_Rows(found, one, exposure, inside, stages, purposes, ceiling_of).rows() for one in found.measured)
+    yardstick = yardstick_of(job, job.gpus[0])
+    tables = (_Rows(found, one, exposure, inside, stages, purposes, yardstick).rows() for one in found.measured)
     rows = [row for of_series in tables for row in of_series]
     rows.sort(key=lambda row: (-row.duration_ns, row.kind, row.ranks, row.bytes or 0, row.stage or ""))
     return Collectives(
@@ -169,7 +172,7 @@ class _Rows:
     inside: BoolArray
     stages: Int64Array
     purposes: Sequence[Told | None]
-    ceiling_of: CeilingOf
+    yardstick: Yardstick
 
     def rows(self) -> Iterator[CollectiveRow]:
         """A row for each size in each stage, or one for all sizes where there are many."""
@@ -240,8 +243,9 @@ class _Rows:
             algbw_bytes_per_s=algbw,
             busbw_bytes_per_s=None if algbw is None or factor is None else algbw * factor,
             contended_frac=computing_ns / carried_ns if carried_ns else None,
-            ceiling_bytes_per_s=None if ceiling is None else ceiling.busbw_bytes_per_s,
-            ceiling_source=None if ceiling is None else display_text(ceiling.source),
+            ceiling_bytes_per_s=None if ceiling is None else ceiling.rate,
+            ceiling_source=None if ceiling is None else display_text(f"{ceiling.source} ({spelled_level(ceiling)})"),
+            ceiling_level=None if ceiling is None else ceiling.level,
             unresolved=self._why(known),
             skew_ratio=None if skew is None else skew.ratio,
             busiest_rank=None if skew is None else ranks[skew.column],
@@ -255,11 +259,12 @@ class _Rows:
     def _factor(self) -> float | None:
         return None if self._kind is None else bus_factor(self._kind, len(self.measured.series.members))
 
-    def _ceiling(self, size: int | None) -> CollectiveCeiling | None:
+    def _ceiling(self, size: int | None) -> Ceiling | None:
         members = self.measured.series.members
-        if self._kind is None or size in {None, ABSENT} or not self.measured.series.is_whole:
+        if self._kind is None or not size or size == ABSENT or not self.measured.series.is_whole:
             return None
-        return self.ceiling_of(self._kind, size or 0, len(members), self.found.node_count(members))
+        exchange = Exchange(self._kind, size, len(members), self.found.node_count(members))
+        return collective_ceiling(self.yardstick.ceilings, self.yardstick.sheet, exchange)
 
     @property
     def _kind(self) -> Collective | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,11 +12,10 @@ from nsysan.attribution.collectives.logged_calls import LogUse
 from nsysan.attribution.job import Job
 from nsysan.model.nccl_log import LoggedCommunicator, LoggedTiming, LogOrigin, NcclLog
 from nsysan.model.results import ResultSet
+from nsysan.model.settings import shown_setting
 from nsysan.model.text import display_text
 
 SHOWN_ROWS = 100
-_SHOWN_VALUE = re.compile(r"[A-Za-z0-9_,^=+-]{1,64}")
-_NAMES_A_MACHINE = frozenset({"NCCL_COMM_ID", "NCCL_HOSTID"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +127,7 @@ def _summary(log: NcclLog, use: LogUse, *, keep_identity: bool) -> NcclLogSummar
         line_count=log.line_count,
         warning_count=log.warning_count,
         versions=tuple(map(display_text, log.versions)),
-        settings={name: _shown_value(name, value) for name, value in sorted(log.settings.items())},
+        settings={name: shown_setting(name, value) for name, value in sorted(log.settings.items())},
         networks=tuple(_networks(log, keep_identity=keep_identity)),
         adapters=_adapter_counts(log),
         links=tuple(LinkUse(display_text(one.path), one.count, one.first_line) for one in log.links[:SHOWN_ROWS]),
@@ -141,12 +139,6 @@ def _summary(log: NcclLog, use: LogUse, *, keep_identity: bool) -> NcclLogSummar
         process_count=use.process_count,
         used_call_count=use.call_count,
     )
-
-
-def _shown_value(name: str, value: str) -> str | None:
-    """A setting's value, null where it may name a machine, an address or a path."""
-    is_shown = name not in _NAMES_A_MACHINE and _SHOWN_VALUE.fullmatch(value) is not None
-    return value if is_shown else None
 
 
 def _networks(log: NcclLog, *, keep_identity: bool) -> Iterator[NetworkUse]:

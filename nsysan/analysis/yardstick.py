@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nsysan.attribution.collectives.ceilings import CeilingOf, CollectiveCeiling
 from nsysan.attribution.job import Gpu, Job
-from nsysan.hardware.answers import spelled_level
-from nsysan.hardware.collective_ceilings import Exchange, collective_ceiling
 from nsysan.hardware.data_sheet_table import DataSheet
 from nsysan.hardware.data_sheets import GpuFacts, sheet_of
 from nsysan.hardware.matching import Match, match_gpu
 from nsysan.model.ceilings import Ceilings
-from nsysan.model.kernels import Collective
 from nsysan.model.trace import PhysicalGpu
 
 
@@ -55,23 +51,3 @@ def _kind(gpu: PhysicalGpu) -> GpuFacts:
         memory_bytes_per_s=gpu.memory_bandwidth_bytes_per_s,
         memory_bytes=gpu.memory_bytes,
     )
-
-
-def collective_ceilings_of(job: Job) -> CeilingOf:
-    """What collectives can reach: by the ceilings given, else by what else tells of the machine, else by NVLink."""
-    yardstick = yardstick_of(job, job.gpus[0])
-
-    def ceiling_of(
-        kind: Collective, size_bytes: int, rank_count: int, node_count: int | None
-    ) -> CollectiveCeiling | None:
-        if size_bytes <= 0:
-            return None
-        exchange = Exchange(kind, size_bytes, rank_count, node_count)
-        measured = None if yardstick.ceilings is None else collective_ceiling(yardstick.ceilings, None, exchange)
-        told = None if measured is not None else job.ceiling_of(kind, size_bytes, rank_count, node_count)
-        if told is not None:
-            return told
-        found = measured or collective_ceiling(yardstick.ceilings, yardstick.sheet, exchange)
-        return None if found is None else CollectiveCeiling(found.rate, f"{found.source} ({spelled_level(found)})")
-
-    return ceiling_of

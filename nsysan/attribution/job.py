@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from nsysan.attribution.activities import SOURCES, Activities, DeviceActivities, collect_activities, in_order
 from nsysan.attribution.clocks import Clock, clocks_of, shifted
-from nsysan.attribution.collectives.ceilings import CeilingOf, no_ceiling
 from nsysan.attribution.collectives.job_collectives import JobCollectives
 from nsysan.attribution.collectives.members import members_of
 from nsysan.attribution.collectives.ranks import RankChoice
@@ -110,8 +109,6 @@ class Job:
     """What the ranks told each other, who waited for whom, and the clock they share."""
     evidence: Evidence = field(default_factory=Evidence)
     """What is known besides the traces."""
-    ceiling_of: CeilingOf = no_ceiling
-    """What collectives could reach."""
     ceilings: Ceilings | None = None
     """What such a machine was measured to reach, as far as the user says it."""
 

@@ -18,6 +18,7 @@ from nsysan.calibrate.libraries import (
     native,
     nvrtc_for,
     open_library,
+    shown_path,
 )
 from nsysan.calibrate.ranks import ONE_PROCESS, Ranks
 from nsysan.calibrate.sampling import Effort
@@ -135,7 +136,7 @@ class Bench:
 
     def _open(self, kind: Callable[[str], AnyLibrary], wanted: Wanted, version: Callable[[Any], str]) -> AnyLibrary:
         library, path = open_library(kind, wanted)
-        self.libraries[wanted.name] = Library(wanted.name, version(library), path)
+        self.libraries[wanted.name] = Library(wanted.name, version(library), shown_path(path))
         return library
 
 

@@ -16,11 +16,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nsysan.model.errors import MissingToolError
+from nsysan.model.text import display_text
 
 AnyLibrary = TypeVar("AnyLibrary")
 
 _FIRST_DRIVER_OF_CUDA = {13: 13000, 12: 12000, 11: 11000}
 """The least version that a driver tells with which libraries of a release of CUDA work."""
+_OF_THE_SYSTEM = ("/usr/", "/lib/", "/lib64/")
+_IN_PACKAGE = re.compile(r".*/((?:site|dist)-packages/.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,14 @@ def open_library(kind: Callable[[str], AnyLibrary], wanted: Wanted) -> tuple[Any
         f"Calibration needs {wanted.name} ({wanted.sonames[0]}), which is not here.",
         f"It comes with {wanted.brought_by}; {wanted.variable} names another place. Tried: {'; '.join(tried)}",
     )
+
+
+def shown_path(path: str) -> str:
+    """Where a library is from, without the folders that may name who installed it."""
+    if path.startswith(_OF_THE_SYSTEM) and ".." not in path:
+        return display_text(path)
+    in_package = _IN_PACKAGE.fullmatch(path)
+    return display_text(in_package[1] if in_package else Path(path).name)
 
 
 def _opened(kind: Callable[[str], AnyLibrary], path: str, tried: list[str]) -> AnyLibrary | None:

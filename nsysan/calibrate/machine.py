@@ -11,6 +11,7 @@ from pathlib import Path
 from nsysan.calibrate.bench import Bench
 from nsysan.calibrate.libraries import native
 from nsysan.model.ceilings import MeasuredGpu, Topology
+from nsysan.model.settings import shown_setting
 from nsysan.model.text import display_text
 
 _PREFIXES = ("NCCL_", "CUBLAS", "CUDA_", "NVIDIA_TF32_OVERRIDE")
@@ -26,9 +27,13 @@ def measured_gpus(bench: Bench, salt: str) -> tuple[MeasuredGpu, ...]:
     return tuple(_gpu(bench, number, salt) for number in range(len(bench.devices)))
 
 
-def environment() -> dict[str, str]:
-    """The variables that change what NVIDIA's libraries do."""
-    return {name: display_text(value) for name, value in sorted(os.environ.items()) if name.startswith(_PREFIXES)}
+def environment() -> dict[str, str | None]:
+    """The variables that change what NVIDIA's libraries do; None for a value that may name a machine or a path."""
+    return {
+        display_text(name): shown_setting(name, value)
+        for name, value in sorted(os.environ.items())
+        if name.startswith(_PREFIXES)
+    }
 
 
 def host_facts() -> dict[str, str]:

@@ -11,12 +11,13 @@ import click
 
 from nsysan.cli.command import Group
 from nsysan.cli.paths import path_argument
-from nsysan.model.text import display_text
+from nsysan.model.errors import UsageError
+from nsysan.model.text import display_text, visible_text
+from nsysan.service.people import Person, Role
 
 if TYPE_CHECKING:
     from nsysan.service.access import Access
 
-ROLES = ("reader", "uploader", "admin")
 DAY_S = 24 * 3600.0
 data_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--data", metavar="DIR", type=path_argument, required=True, help="The folder of the server."
@@ -34,7 +35,13 @@ COMMAND = token_command
 @token_command.command("add", short_help="Make a token.")
 @click.argument("name")
 @data_option
-@click.option("--role", type=click.Choice(ROLES), default="reader", show_default=True, help="What it allows.")
+@click.option(
+    "--role",
+    type=click.Choice([role.value for role in Role]),
+    default=Role.READER.value,
+    show_default=True,
+    help="What it allows.",
+)
 @click.option("--team", default="main", show_default=True, help="Whose runs it shows, and whose new ones become.")
 @click.option("--days", type=click.IntRange(1), help="For how long [default: until it is revoked].")
 def add_command(*, name: str, data: Path, role: str, team: str, days: int | None) -> None:
@@ -42,9 +49,7 @@ def add_command(*, name: str, data: Path, role: str, team: str, days: int | None
 
     A reader reads the runs of the team; an uploader uploads, shares and deletes as well; an admin sees every team.
     """
-    from nsysan.service.people import Person, Role
-
-    with _access(data) as access:
+    with _access(data, is_made=True) as access:
         secret = access.add_token(
             Person(display_text(name), display_text(team), Role(role)), None if days is None else days * DAY_S
         )
@@ -74,13 +79,19 @@ def revoke_command(*, name: str, data: Path) -> None:
 
 
 @contextmanager
-def _access(data: Path) -> Iterator[Access]:
+def _access(data: Path, *, is_made: bool = False) -> Iterator[Access]:
+    """Who may come in to the server of a folder, which is made or must be there. Raises UsageError where it is not."""
     from nsysan.service.access import Access
     from nsysan.service.folder import DataFolder
     from nsysan.service.ledger import Ledger
 
     folder = DataFolder(data)
-    folder.make()
+    if is_made:
+        folder.make()
+    elif not folder.ledger.is_file():
+        raise UsageError(
+            f"{visible_text(str(data))} is no folder of a server.", "Name that of nsysan serve with --data."
+        )
     ledger = Ledger(folder.ledger)
     try:
         yield Access(ledger)

@@ -40,9 +40,3 @@ class SizeCurve:
         low, high = self.sizes_bytes[above - 1], self.sizes_bytes[above]
         share = math.log(size_bytes / low) / math.log(high / low)
         return float(self.times_ns[above - 1] * (self.times_ns[above] / self.times_ns[above - 1]) ** share)
-
-    def envelope_ns(self, size_bytes: int) -> float | None:
-        """The least time of this size or any larger one measured: a message can be padded."""
-        own = self.time_ns(size_bytes)
-        larger = (time for size, time in zip(self.sizes_bytes, self.times_ns, strict=True) if size >= size_bytes)
-        return None if own is None else min(own, *larger)

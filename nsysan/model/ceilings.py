@@ -251,7 +251,10 @@ class MeasuredGpu:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library that took part: its version as it tells it, and the path it was loaded from."""
+    """A library that took part: its version as it tells it, and where it was loaded from.
+
+    ``path`` is whole where the system has it, begins at ``site-packages`` in a Python package, else is a file's name.
+    """
 
     name: str
     version: str | None
@@ -301,8 +304,8 @@ class Ceilings:
     driver_version: str | None = None
     cuda_version: str | None = None
     libraries: tuple[Library, ...] = ()
-    environment: dict[str, str] = field(default_factory=dict)
-    """The variables that change what the libraries do."""
+    environment: dict[str, str | None] = field(default_factory=dict)
+    """The variables that change what the libraries do; null where the value may name a machine or a path."""
     host: dict[str, str] = field(default_factory=dict)
     topology: Topology | None = None
     node_count: Size = 1

@@ -58,8 +58,3 @@ def _per_work(parts: StepParts) -> StepParts:
     """The times of a token on its GPU; of the step where tokens are not known."""
     work = 1.0 if parts.tokens is None else parts.tokens / parts.gpu_count
     return StepParts(parts.gpu_count, parts.own_ns / work, parts.transfer_ns / work, parts.wait_ns / work, None)
-
-
-def amdahl_speed_up(serial_frac: float, gpu_count: int) -> float:
-    """The most that so many GPUs are faster than one, where a share of the work is serial."""
-    return 1 / (serial_frac + (1 - serial_frac) / gpu_count)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nsysan.analysis.baseline import Baseline
+from nsysan.analysis.ceilings import HeldAgainst
 from nsysan.analysis.collectives import CollectiveRow, Collectives
 from nsysan.attribution.collectives.ranks import RankChoice
+from nsysan.hardware.answers import Level
 from nsysan.model.errors import UsageError
 from nsysan.pipeline.analyze import AnalyzeOptions
 from nsysan.synth.export import Export
@@ -24,10 +26,13 @@ from tests.analysis.nccl_traces import (
     job,
     launched,
 )
+from tests.hardware.ceilings import ceilings, curve
 from tests.runs import analyze_exports, result_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from nsysan.model.ceilings import CollectiveCurve
 
 PIDS = (100, 101, 102, 103)
 CUSTOM = "void sglang::cross_device_reduce_2stage<__nv_bfloat16, 4>(RankData*)"
@@ -326,3 +331,29 @@ def test_the_protocol_in_a_kernels_name_is_not_repeated(tmp_path: Path) -> None:
 
     assert "LL" not in str(replace(row, backend=None))
     assert row.dtype is None
+
+
+@pytest.mark.parametrize(
+    ("curves", "known", "too_low"),
+    [
+        ((curve({300_000_000: 4_000}, ranks=4),), (112.5e9, Level.EXACT), ("all_reduce of 4 ranks, 300000000 bytes",)),
+        ((curve({300_000_000: 1_000}, ranks=4),), (450e9, Level.EXACT), ()),
+        # 80 % of the 450 GB/s of a data sheet's NVLink bound nothing
+        ((), (360e9, Level.DATA_SHEET), ()),
+    ],
+)
+def test_only_what_was_measured_is_shown_too_low(
+    tmp_path: Path, curves: tuple[CollectiveCurve, ...], known: tuple[float, Level], too_low: tuple[str, ...]
+) -> None:
+    # 300 MB in 1 ms are 300 GB/s, times 2 * 3/4 for the bus: 450 GB/s, and a quarter of that in 4 ms
+    export = job(*PIDS)
+    for rank, pid in enumerate(PIDS):
+        export.host("node").gpu(rank)
+        payload = Payload(PayloadSchema.ALL_REDUCE, (COMMUNICATOR, 300_000_000, 0))
+        launched(export, pid, 5 * MS, (10 * MS, 11 * MS), ALL_REDUCE, {"ncclAllReduce": payload})
+
+    run = analyze_exports(tmp_path, export, options=AnalyzeOptions(ceilings=ceilings(collectives=curves)))
+
+    [row] = result_of(run, Collectives).collectives
+    assert (row.ceiling_bytes_per_s, row.ceiling_level) == known
+    assert result_of(run, HeldAgainst).ceilings_too_low == too_low

@@ -137,6 +137,8 @@ def test_one_gpu_has_nobody_to_talk_to(fake: Fake) -> None:
 
 def test_what_stands_beside_the_figures(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NCCL_ALGO", "Ring")
+    monkeypatch.setenv("NCCL_HOSTID", "node17")
+    monkeypatch.setenv("NCCL_TOPO_FILE", "/home/anna/topology.xml")
     found = measured(fake, "launches")
     gpu = found.gpus[0]
     assert len(found.gpus) == 2
@@ -151,7 +153,9 @@ def test_what_stands_beside_the_figures(fake: Fake, monkeypatch: pytest.MonkeyPa
     assert found.topology is not None
     assert found.topology.links == (("X", "NV"), ("NV", "X"))
     assert (found.driver_version, found.cuda_version) == ("580.65.06", "13.0")
-    assert found.environment["NCCL_ALGO"] == "Ring"
+    of_nccl = [found.environment[name] for name in ("NCCL_ALGO", "NCCL_HOSTID", "NCCL_TOPO_FILE")]
+    assert of_nccl == ["Ring", None, None]
+    assert all("/" not in (one.path or "") for one in found.libraries)
     assert {one.name: one.version for one in found.libraries}["NVRTC"] == "13.0"
 
 

@@ -77,11 +77,6 @@ def test_without_a_curve_nvlink_says() -> None:
     assert judged(None, GB, nodes=None) is None
 
 
-def test_the_envelope_is_the_least_time_of_any_larger_message() -> None:
-    found = SizeCurve((MB, 2 * MB, 4 * MB), (1463.0, 395.0, 500.0))
-    assert [found.envelope_ns(size) for size in (MB, 2 * MB, 4 * MB)] == [395.0, 395.0, 500.0]
-
-
 def test_links() -> None:
     measured = ceilings(links=(host_link(1 << 20, 40), host_link(1 << 30, 55), host_link(1 << 30, 54)))
     pinned = Direction.HOST_TO_DEVICE, HostMemory.PINNED

@@ -29,6 +29,17 @@ def test_tokens_are_made_listed_and_revoked(tmp_path: Path, capsys: pytest.Captu
     assert "There is no token 'anna'." in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", [["list"], ["revoke", "anna"]])
+def test_a_folder_that_no_server_has_is_named_and_not_made(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "dato"
+
+    assert main(["token", *command, "--data", str(data)]) == 2
+    assert f"{data} is no folder of a server." in capsys.readouterr().err
+    assert not data.exists()
+
+
 def test_upload_prints_the_address_waits_and_says_what_failed(
     server: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

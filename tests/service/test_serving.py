@@ -13,6 +13,7 @@ import socket
 import tarfile
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ from nsysan.synth.export import Export
 from tests.ingest.nsys_stand_in import REPORT_HEAD, StandIn, copies, fails
 from tests.nsys import find_nsys
 from tests.service.conftest import Start
-from tests.service.running import BOUNDARY, Running, form_of
+from tests.service.running import BOUNDARY, START_S, Running, form_of
 
 WRONG_ORDER = "Wrong event order has been detected when adding events to the collection"
 
@@ -149,14 +150,14 @@ def test_an_upload_breaks_off_at_any_byte_and_goes_on_there(server: Running) -> 
     data = bytes(range(256)) * 400
     upload = server.ask("POST", "/api/uploads", json.dumps({"name": "r.sqlite", "size_bytes": len(data)})).said
     offset = 0
-    for sent in (1, 40_000, 70_001):
+    for break_count, sent in enumerate((1, 40_000, 70_001), start=1):
         head = (
             f"PATCH /api/uploads/{upload['id']} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpload-Offset: {offset}\r\n"
             f"Content-Length: {len(data) - offset}\r\n\r\n"
         )
         with socket.create_connection(("127.0.0.1", server.port)) as connection:
             connection.sendall(head.encode() + data[offset : offset + sent])
-        offset = _settled_offset(server, upload["id"])
+        offset = _offset_after_break(server, upload["id"], break_count)
     answer = server.ask("PATCH", f"/api/uploads/{upload['id']}", data[offset:], Upload_Offset=str(offset))
 
     assert 0 < offset < len(data)
@@ -170,14 +171,11 @@ def test_an_upload_breaks_off_at_any_byte_and_goes_on_there(server: Running) -> 
     server.ask("DELETE", f"/api/runs/{made.said['id']}")
 
 
-def _settled_offset(server: Running, upload_id: str) -> int:
-    """How far the upload has come, once the server has noticed that the connection is gone."""
-    seen, same = -1, 0
-    while same < 5:
-        now = int(server.ask("GET", f"/api/uploads/{upload_id}").said["offset_bytes"])
-        seen, same = now, same + 1 if now == seen else 0
-        time.sleep(0.02)
-    return seen
+def _offset_after_break(server: Running, upload_id: str, break_count: int) -> int:
+    """How far the upload has come, once the server has noticed that so many connections are gone, as its log says."""
+    patched = f'"method": "PATCH", "path": "/api/uploads/{upload_id}"'
+    _wait_until(lambda: server.log.read_text().count(patched) >= break_count)
+    return int(server.ask("GET", f"/api/uploads/{upload_id}").said["offset_bytes"])
 
 
 @pytest.mark.parametrize(
@@ -273,8 +271,13 @@ def test_what_stops_or_kills_a_server_loses_nothing_and_leaves_no_process(start_
 
 
 def _wait_for_work(server: Running) -> None:
-    until_s = time.monotonic() + 30
-    while not any((server.data / "work").iterdir()) and time.monotonic() < until_s:
+    _wait_until(lambda: any((server.data / "work").iterdir()))
+
+
+def _wait_until(is_so: Callable[[], bool]) -> None:
+    until_s = time.monotonic() + START_S
+    while not is_so():
+        assert time.monotonic() < until_s, "what the test waits for does not come"
         time.sleep(0.01)
 
 

@@ -21,8 +21,14 @@ def read_evidence(paths: Sequence[Path], progress: Progress = UNWATCHED, *, keep
     return Evidence(tuple(item for path in paths for item in _items_of(path, progress)), keep_identity)
 
 
-def evidence_kinds() -> tuple[EvidenceKind, ...]:
-    """Every kind, in order of module name."""
+def kinds_of(path: Path) -> tuple[EvidenceKind, ...]:
+    """Every kind that the file is of, by how it begins and ends; none where it is no file, or of no known kind."""
+    sample = _sample(path) if path.is_file() else b""
+    return tuple(kind for kind in _known_kinds() if kind.recognise(sample))
+
+
+def _known_kinds() -> tuple[EvidenceKind, ...]:
+    """In order of module name."""
     return discover(kinds, "KIND", EvidenceKind)
 
 
@@ -30,10 +36,10 @@ def _items_of(path: Path, progress: Progress) -> list[EvidenceItem]:
     shown = visible_text(str(path))
     progress.begin(f"reading {shown}")
     with unchanged(path), readable(path):
-        sample = _sample(path, shown)
-        found = [kind for kind in evidence_kinds() if kind.recognise(sample)]
+        _demand_content(path, shown)
+        found = kinds_of(path)
         if not found:
-            known = ", ".join(kind.what for kind in evidence_kinds())
+            known = ", ".join(kind.what for kind in _known_kinds())
             raise InputError(f"{shown} is no evidence that nsysan knows.", f"It reads {known}.")
         items = [item for kind in found for item in kind.read(path, path.name)]
         if not items:
@@ -42,16 +48,19 @@ def _items_of(path: Path, progress: Progress) -> list[EvidenceItem]:
         return items
 
 
-def _sample(path: Path, shown: str) -> bytes:
-    path.stat()  # raises where there is nothing
+def _demand_content(path: Path, shown: str) -> None:
+    size_bytes = path.stat().st_size  # raises where there is nothing
     if not path.is_file():
         raise InputError(f"{shown} is no file, so it is no evidence.", "Name the files themselves, one by one.")
+    if not size_bytes:
+        raise InputError(f"{shown} is empty: it tells nothing.", "Leave it out, or make it again.")
+
+
+def _sample(path: Path) -> bytes:
     with path.open("rb") as file:
         sample = file.read(SAMPLE_BYTES)
         if len(sample) == SAMPLE_BYTES:
             # what a program writes of its steps may follow long after what it writes as it starts
             file.seek(max(SAMPLE_BYTES, path.stat().st_size - SAMPLE_BYTES))
             sample += file.read(SAMPLE_BYTES)
-    if not sample:
-        raise InputError(f"{shown} is empty: it tells nothing.", "Leave it out, or make it again.")
     return sample

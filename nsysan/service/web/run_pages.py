@@ -211,10 +211,7 @@ def _run_view(server: Server, person: Person, run: ServedRun, new_link: str | No
         facts=_facts(run, person),
         figures=figures_of(run.summary) if run.state is State.DONE else (),
         doing=doing_sentence(server, run),
-        files=tuple(
-            ShownFile(file, format_bytes(file.size_bytes), is_offered=file.is_kept and person.may_upload)
-            for file in files
-        ),
+        files=tuple(_shown_file(file, person) for file in files),
         shares=tuple(ShownShare(share, shown_utc(share.expires_utc)) for share in server.shares.of(run)),
         new_link=new_link,
         may_change=person.may_upload,

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nsysan.ingest import readers
-from nsysan.ingest.evidence.kind import SAMPLE_BYTES
-from nsysan.ingest.evidence.reading import evidence_kinds
+from nsysan.ingest.evidence.reading import kinds_of
 from nsysan.ingest.reader import Reader
 from nsysan.ingest.recognition import examine
 from nsysan.model.errors import InputError
@@ -19,7 +18,7 @@ def told_apart(paths: Sequence[Path]) -> tuple[list[Path], tuple[Path, ...]]:
 
     Where no file is a report all are taken for some.
     """
-    evidence = tuple(path for path in paths if not _is_report(path) and _is_evidence(path))
+    evidence = tuple(path for path in paths if not _is_report(path) and kinds_of(path))
     reports = [path for path in paths if path not in evidence]
     return (reports, evidence) if reports else (list(paths), ())
 
@@ -30,11 +29,3 @@ def _is_report(path: Path) -> bool:
     except InputError:
         return False
     return any(reader.recognise(candidate) for reader in discover(readers, "READER", Reader))
-
-
-def _is_evidence(path: Path) -> bool:
-    if path.is_dir():
-        return False
-    with path.open("rb") as file:
-        sample = file.read(SAMPLE_BYTES)
-    return any(kind.recognise(sample) for kind in evidence_kinds())

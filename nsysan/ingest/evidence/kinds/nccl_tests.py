@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from nsysan.ingest.evidence.kind import EvidenceKind
+from nsysan.ingest.evidence.kind import SAMPLE_BYTES, EvidenceKind
 from nsysan.ingest.nccl_tests.json_output import looks_like_json_output, read_json
 from nsysan.ingest.nccl_tests.table import read_tables
 from nsysan.model.evidence import EvidenceItem
@@ -21,7 +21,7 @@ def _recognise(sample: bytes) -> bool:
 
 def _read(path: Path, name: str) -> tuple[EvidenceItem, ...]:
     with path.open("rb") as file:
-        is_json = looks_like_json_output(file.read(1 << 20))
+        is_json = looks_like_json_output(file.read(SAMPLE_BYTES))
     return (read_json(path, name),) if is_json else read_tables(path, name)
 
 
