@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.step_losses import ClassLoss, LossReport, StepLosses
 from nsysan.findings.product_speed import ProductSpeed
@@ -67,6 +68,8 @@ class _Walk:
         sentence = None if (first := self._first(one)) is None else first.title
         if state is ClassState.OK and open_frac >= MATERIAL_FRAC:
             state = ClassState.UNKNOWN
+        if state is ClassState.OK and self._ranks_missing and one is not BottleneckClass.COMPUTE:
+            return ClassVerdict(ClassState.UNKNOWN, None, None, loss.unresolved_ns, f"{self._ranks_missing}.")
         if one is BottleneckClass.COMPUTE and state is ClassState.OK:
             if self._products.tells_of_computing:
                 return ClassVerdict(state, loss.recoverable_ns, frac, loss.unresolved_ns, self._products.told)
@@ -75,6 +78,14 @@ class _Walk:
         if one in _OF_IDLE_CAUSES and state is ClassState.OK and not self._tells_causes:
             return ClassVerdict(ClassState.UNKNOWN, None, None, 0, "CUDA calls were not recorded: idle has no cause.")
         return ClassVerdict(state, loss.recoverable_ns, frac, loss.unresolved_ns, sentence)
+
+    @property
+    def _ranks_missing(self) -> str | None:
+        """How many ranks are missing, None where none is known to be: a gain is then only what is seen of it."""
+        found = self._results.get(Collectives)
+        if isinstance(found, Skipped) or found.world_size is None or found.world_size <= len(found.ranks):
+            return None
+        return f"{found.world_size - len(found.ranks)} of {found.world_size} ranks are missing"
 
     @property
     def _tells_causes(self) -> bool:
@@ -151,6 +162,8 @@ class _Walk:
 
     def _nothing(self) -> str:
         """Why there is no headline."""
+        if self._ranks_missing:
+            return f"No verdict: {self._ranks_missing}, and what those did may be what the others waited for."
         shown = f"No cause costs {format_fraction(MATERIAL_FRAC)} of {_STRETCHES[self._report.basis]} or more"
         return ". ".join(filter(None, (shown, self._products.doubt))) + "."
 

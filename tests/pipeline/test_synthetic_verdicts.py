@@ -16,6 +16,7 @@ from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.report.look_next import look_next
 from nsysan.report.verdict import state_verdict
 from nsysan.synth.generate import Generated, generate
+from nsysan.synth.placement import Layout
 from nsysan.synth.request import Request
 from nsysan.synth.scenario import Scenario, all_scenarios
 from tests.runs import result_of
@@ -129,3 +130,22 @@ def test_what_happens_once_is_told_as_such(tmp_path: Path) -> None:
     found_ns = [0 if one is None else one.idle_causes.module_loading_ns for one in start_ups]
     truth_ns = [rank.idle_causes["module_loading_ns"] for rank in made.truth.ranks]
     assert found_ns == pytest.approx(truth_ns, rel=0.05)
+
+
+def test_a_missing_rank_leaves_open_what_it_did(tmp_path: Path) -> None:
+    # rank 1 waits for its loader, and the ranks that wait for it may as well have waited for the one that is missing
+    request = Request(
+        scenario=SCENARIOS["straggler_loader"],
+        rank_count=4,
+        step_count=STEPS,
+        layout=Layout.PER_RANK,
+        omitted_ranks=frozenset({3}),
+    )
+
+    diagnosis = run_of(generate(request), tmp_path).diagnosis
+
+    assert diagnosis.headline is None
+    assert diagnosis.why == (
+        "No verdict: 1 of 4 ranks are missing, and what those did may be what the others waited for."
+    )
+    assert {verdict.state for verdict in diagnosis.classes.values()} == {ClassState.UNKNOWN}
