@@ -59,8 +59,8 @@ sgemm                                  gpu0  2.100000000s   50.000 ms
 
 4 steady steps on gpu0/p100, marked by step *: median 70.000 ms, 90 % within 100.000 ms, worst
 100.000 ms.
-Of a step of 100.000 ms backward takes 50.0 %, data 20.0 % and gradient synchronization 20.0 %
-(90.0 % assigned, confidence high).
+Of the mean step of gpu0/p100, 100.000 ms with its waits, backward takes 50.0 %, data 20.0 % and
+gradient synchronization 20.0 % (90.0 % assigned, confidence high).
 
 Ranks waited 120.000 ms for each other; the transfers took 30.000 ms.
 Rank 1 came last to 8 of 9 collectives; the others waited 100.000 ms for it. Slow clock: it computes

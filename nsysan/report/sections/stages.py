@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nsysan.analysis.stages import Stages, StagesOfDevice, StageTime
+from nsysan.model.confidence import Confidence
 from nsysan.model.partition import Part
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
+from nsysan.model.stages import Stage
 from nsysan.model.units import format_duration, format_fraction
 from nsysan.report.elements import Table, Term
 from nsysan.report.extremes import alike, one_of_those
@@ -56,18 +58,23 @@ def _build(run: Run) -> StagesView | None:
     )
 
 
+_PHASES = frozenset({Stage.FORWARD, Stage.BACKWARD, Stage.OPTIMIZER})
+"""What programs put ranges around."""
+
+
 def slowest(devices: Sequence[StagesOfDevice]) -> StagesOfDevice:
     """The device whose mean step takes longest."""
     return max(devices, key=lambda device: device.step_ns)
 
 
 def stage_sentence(device: StagesOfDevice) -> str:
-    """What the mean step spends most on: ``Of a step of 113.2 ms backward takes 61.5 %, forward 31.8 % and ...``."""
+    """What the mean step of the device spends most on, waits included."""
     most = sorted(device.stages, key=lambda stage: -stage.gpu_ns)[:_NAMED_COUNT]
     first, *others = (stage for stage in most if stage.gpu_ns)
     takes = f"{stage_name(first.stage)} takes {format_fraction(first.step_frac)}"
     rest = [f"{stage_name(stage.stage)} {format_fraction(stage.step_frac)}" for stage in others]
-    return f"Of a step of {format_duration(device.step_ns)} {listed([takes, *rest])}"
+    step = f"the mean step of {device.device}, {format_duration(device.step_ns)} with its waits"
+    return f"Of {step}, {listed([takes, *rest])}"
 
 
 def _context(device: StagesOfDevice, devices: Sequence[StagesOfDevice]) -> str:
@@ -109,13 +116,15 @@ def _sentences(device: StagesOfDevice) -> tuple[str, ...]:
 
 def _coverage(device: StagesOfDevice) -> str:
     told = f"{format_fraction(device.coverage_frac)} of the step belongs to a known stage"
-    return {
-        "high": f"{told}, told by NVTX ranges.",
-        "medium": f"{told}, told by kernels, threads and collectives; NVTX ranges around forward, backward and "
-        "optimizer would make it sure.",
-        "low": f"{told}, most of it told by the order of launches alone: NVTX ranges around forward, backward and "
-        "optimizer would make it sure.",
-    }[device.confidence.value]
+    if device.confidence is Confidence.HIGH:
+        return f"{told}, told by NVTX ranges."
+    unsure = [stage for stage in device.stages if stage.stage in _PHASES and stage.confidence is not Confidence.HIGH]
+    if not unsure:
+        return f"{told}, its phases told by NVTX ranges, the rest by kernels, threads and collectives."
+    is_order = device.confidence is Confidence.LOW
+    how = "the order of launches alone" if is_order else "kernels, threads and collectives"
+    names = listed([stage_name(stage.stage) for stage in unsure])
+    return f"{told}, most of it told by {how}: NVTX ranges around {names} would make it sure."
 
 
 def _not_computing_ns(stage: StageTime) -> int:
