@@ -23,7 +23,7 @@ GIB = 1 << 30
 @click.option("--workers", metavar="N", type=click.IntRange(1, 256), help="Analyses at once [default: half the cores].")
 @click.option("--nsys", metavar="PATH", help="The nsys for .nsys-rep files [default: NSYSAN_NSYS, then the newest].")
 @click.option("--file-gib", default=50.0, show_default=True, type=click.FloatRange(0.001), help="The largest file.")
-@click.option("--memory-gib", default=8.0, show_default=True, type=click.FloatRange(0.1), help="Memory of an analysis.")
+@click.option("--memory-gib", default=8.0, show_default=True, type=click.FloatRange(0.05), help="Memory an analysis.")
 @click.option("--cpu-s", default=3600, show_default=True, type=click.IntRange(1), help="CPU time of an analysis.")
 @click.option("--disk-gib", default=200.0, show_default=True, type=click.FloatRange(0.001), help="Disk of an analysis.")
 @click.option(

@@ -73,7 +73,7 @@ FOCUSED = """() => {
   focused.dataset.reached = "";
   return [focused.className.baseVal ?? focused.className, inSight];
 }"""
-MOST_STOPS = 110
+MOST_STOPS = 118
 """Stops of Tab on a page that holds everything."""
 
 

@@ -294,7 +294,7 @@ def test_it_does_not_go_beyond_this_machine_without_a_token(start_server: Start)
 
 
 def test_an_analysis_that_takes_too_much_says_what(start_server: Start, report: bytes) -> None:
-    server = start_server("--memory-gib", "0.1")
+    server = start_server("--memory-gib", "0.05")
 
     run = server.ended(server.upload({"rank0.sqlite": report}).said["id"])
 
