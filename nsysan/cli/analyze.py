@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from nsysan.cli.amounts import up_to
 from nsysan.cli.command import Command
 from nsysan.cli.outputs import STDOUT, check_places, print_result, write_all
 from nsysan.cli.paths import path_argument
@@ -65,11 +66,9 @@ class _Outputs:
     metavar="FILE[,KEY=VALUE...]",
     help="The model: config.json of Hugging Face, arguments of Megatron, or keys.",
 )
-@click.option(
-    "--peak", metavar="FLOPS", type=click.FloatRange(min=0, min_open=True), help="Dense peak of one GPU, for MFU."
-)
+@click.option("--peak", metavar="FLOPS", type=float, callback=up_to(1e18), help="Dense peak of one GPU, for MFU.")
 @click.option("--dtype", metavar="TYPE", help="The data type that the peak is of, such as bf16.")
-@click.option("--price", metavar="P", type=click.FloatRange(min=0, min_open=True), help="Of a GPU-hour, for costs.")
+@click.option("--price", metavar="P", type=float, callback=up_to(1e9), help="Of a GPU-hour, for costs.")
 @click.option("--smaller", metavar="RUN.json", type=path_argument, help="The job on fewer GPUs, to tell how it scales.")
 @click.option(
     "--ceilings", metavar="FILE", type=path_argument, help="What nsysan calibrate measured on such a machine."

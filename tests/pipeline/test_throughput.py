@@ -145,3 +145,10 @@ def test_efficiency_against_a_smaller_run_is_a_product(
     assert "Efficiency 83.3 % of 1 GPU" in told
     assert "compute 0.909 x exposed communication 0.917 x waiting 1.000" in told
     assert main(["analyze", str(small), "--smaller", "small.json"]) == 2
+
+
+@pytest.mark.parametrize("given", [("--peak", "nan"), ("--peak", "inf"), ("--price", "inf"), ("--price", "0")])
+def test_what_is_no_amount_is_refused(given: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyze", "rank0.sqlite", *given]) == 2
+
+    assert f"Invalid value for '{given[0]}'" in capsys.readouterr().err
