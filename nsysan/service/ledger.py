@@ -34,7 +34,7 @@ class Ledger:
                 "A server needs packages that are not installed.", "Install them with: pip install 'nsysan[serve]'"
             ) from error
         self._lock = RLock()
-        self._connection = sqlite3.connect(path, PATIENCE_S, isolation_level=None, check_same_thread=False)
+        self._connection = sqlite3.connect(path, timeout=PATIENCE_S, isolation_level=None, check_same_thread=False)
         try:
             self._connection.execute("pragma journal_mode = wal")
             self._connection.execute("pragma synchronous = full")
