@@ -18,6 +18,10 @@ def moment(time_ns: int, place: Place | None = None) -> Cell:
     return Cell(format_timestamp(time_ns), value=time_ns, place=place)
 
 
+UNKNOWN = Cell("unknown", style="faint")
+"""What nothing tells."""
+
+
 def duration(duration_ns: float) -> Cell:
     """A length of time."""
     return Cell(format_duration(duration_ns), value=duration_ns)
@@ -45,4 +49,4 @@ def fraction(share: float | None, unknown: str) -> Cell:
 
 def number(value: int | None) -> Cell:
     """A number that counts nothing, such as a process id, or that it is unknown."""
-    return Cell("unknown", style="faint") if value is None else Cell(str(value), value=value)
+    return UNKNOWN if value is None else Cell(str(value), value=value)

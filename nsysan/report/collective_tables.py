@@ -21,7 +21,6 @@ SHOWN_RANKS = 32
 CONTENDED_FROM_FRAC = 0.5
 _MANY_RANKS = 8
 _SURE = {Confidence.HIGH: "", Confidence.MEDIUM: "likely ", Confidence.LOW: "perhaps "}
-_UNKNOWN = Cell("unknown", style="faint")
 
 _HEAT = (
     HeatColumn("computes", TERMS["compute_busy"], "compute"),
@@ -136,13 +135,13 @@ def _collective_cells(row: CollectiveRow) -> tuple[Cell, ...]:
         Cell(capitalized(spelled(row.kind)), _remark(row)),
         Cell(_ranks_in_words(row.ranks), _purpose(row)),
         Cell(format_count(row.count), _incomplete(row), value=row.count),
-        _UNKNOWN if row.bytes is None else cells.size(row.bytes),
+        cells.UNKNOWN if row.bytes is None else cells.size(row.bytes),
         cells.duration(row.duration_ns),
         cells.duration(row.exposed_ns),
-        _UNKNOWN if row.wait_ns is None else cells.duration(row.wait_ns),
-        _UNKNOWN if row.transfer_ns is None else cells.duration(row.transfer_ns),
-        _UNKNOWN if row.algbw_bytes_per_s is None else cells.rate(row.algbw_bytes_per_s),
-        _UNKNOWN if row.busbw_bytes_per_s is None else cells.rate(row.busbw_bytes_per_s),
+        cells.UNKNOWN if row.wait_ns is None else cells.duration(row.wait_ns),
+        cells.UNKNOWN if row.transfer_ns is None else cells.duration(row.transfer_ns),
+        cells.UNKNOWN if row.algbw_bytes_per_s is None else cells.rate(row.algbw_bytes_per_s),
+        cells.UNKNOWN if row.busbw_bytes_per_s is None else cells.rate(row.busbw_bytes_per_s),
         cells.fraction(row.contended_frac, "unknown"),
     )
 
@@ -150,7 +149,7 @@ def _collective_cells(row: CollectiveRow) -> tuple[Cell, ...]:
 def _ceiling_cell(row: CollectiveRow) -> Cell:
     """The share of the ceiling that is reached; beside computing it is no measure of the link."""
     if row.busbw_bytes_per_s is None or row.ceiling_bytes_per_s is None:
-        return _UNKNOWN
+        return cells.UNKNOWN
     share = row.busbw_bytes_per_s / row.ceiling_bytes_per_s
     return Cell(format_fraction(share), "contended" if is_contended(row) else None, value=share)
 

@@ -14,8 +14,6 @@ from nsysan.report.evidence_sentences import FORMATS, HZ_PER_MHZ
 from nsysan.report.prose import capitalized
 from nsysan.report.terms import TERMS
 
-_UNKNOWN = Cell("unknown", style="faint")
-
 
 def training_table(logs: Sequence[TrainingLogSummary]) -> Table | None:
     """A row for each training log; None where there is none."""
@@ -91,7 +89,7 @@ def _training_row(log: TrainingLogSummary) -> tuple[Cell, ...]:
         _duration(log.cadence_ns),
         _duration(log.unaccounted_ns),
         _throughput(log),
-        _UNKNOWN if log.samples_per_s is None else Cell(f"{log.samples_per_s:,.2f}", value=log.samples_per_s),
+        cells.UNKNOWN if log.samples_per_s is None else Cell(f"{log.samples_per_s:,.2f}", value=log.samples_per_s),
     )
 
 
@@ -101,7 +99,7 @@ def _throughput(log: TrainingLogSummary) -> Cell:
         return Cell(f"{log.tokens_per_s:,.0f} tokens/s", log.tokens_source, value=log.tokens_per_s)
     if log.tokens_per_gpu_per_s is not None:
         return Cell(f"{log.tokens_per_gpu_per_s:,.0f} tokens/s", "of one GPU", value=log.tokens_per_gpu_per_s)
-    return _UNKNOWN
+    return cells.UNKNOWN
 
 
 def _sampled_row(recording: GpuSamplesSummary, gpu: SampledGpuSummary) -> tuple[Cell, ...]:
@@ -114,11 +112,11 @@ def _sampled_row(recording: GpuSamplesSummary, gpu: SampledGpuSummary) -> tuple[
     return (
         Cell(gpu.label, ", ".join(part for part in told if part is not None)),
         cells.count(gpu.sample_count),
-        _UNKNOWN if clock is None else Cell(f"{clock / HZ_PER_MHZ:,.0f} MHz", value=clock),
-        _UNKNOWN if gpu.power_w is None else Cell(f"{gpu.power_w:,.0f} W", value=gpu.power_w),
-        _UNKNOWN if gpu.temperature_c is None else Cell(f"{gpu.temperature_c:.0f} °C", value=gpu.temperature_c),
+        cells.UNKNOWN if clock is None else Cell(f"{clock / HZ_PER_MHZ:,.0f} MHz", value=clock),
+        cells.UNKNOWN if gpu.power_w is None else Cell(f"{gpu.power_w:,.0f} W", value=gpu.power_w),
+        cells.UNKNOWN if gpu.temperature_c is None else Cell(f"{gpu.temperature_c:.0f} °C", value=gpu.temperature_c),
         *(
-            _UNKNOWN if share is None else cells.fraction(share, "unknown")
+            cells.UNKNOWN if share is None else cells.fraction(share, "unknown")
             for share in (gpu.utilization_frac, gpu.sm_active_frac, gpu.tensor_active_frac, gpu.dram_active_frac)
         ),
     )
@@ -127,7 +125,7 @@ def _sampled_row(recording: GpuSamplesSummary, gpu: SampledGpuSummary) -> tuple[
 def _job_row(job: SchedulerJobSummary) -> tuple[Cell, ...]:
     return (
         Cell(job.job, job.name, style="name"),
-        _UNKNOWN if job.state is None else Cell(capitalized(job.state.lower().replace("_", " "))),
+        cells.UNKNOWN if job.state is None else Cell(capitalized(job.state.lower().replace("_", " "))),
         _duration(job.queue_ns),
         _duration(job.run_ns),
         cells.number(job.nodes),
@@ -136,4 +134,4 @@ def _job_row(job: SchedulerJobSummary) -> tuple[Cell, ...]:
 
 
 def _duration(duration_ns: float | None) -> Cell:
-    return _UNKNOWN if duration_ns is None else cells.duration(duration_ns)
+    return cells.UNKNOWN if duration_ns is None else cells.duration(duration_ns)

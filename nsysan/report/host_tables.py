@@ -18,8 +18,6 @@ from nsysan.report.terms import TERMS
 SHOWN_COUNT = 16
 SHOWN_DEVICE_COUNT = 32
 
-_UNKNOWN = Cell("unknown", style="faint")
-
 
 def thread_table(threads: Sequence[LaunchingThread]) -> Table:
     """The threads that launch work: how fast, and what they did instead."""
@@ -143,7 +141,7 @@ def _thread_row(thread: LaunchingThread) -> tuple[Cell, ...]:
         cells.duration(thread.cuda_ns),
         _duration(thread.os_ns),
         _duration(thread.off_core_ns),
-        _UNKNOWN if thread.left_core_count is None else cells.count(thread.left_core_count),
+        cells.UNKNOWN if thread.left_core_count is None else cells.count(thread.left_core_count),
     )
 
 
@@ -153,7 +151,7 @@ def _launch_row(found: LaunchesOfDevice) -> tuple[Cell, ...]:
         cells.count(found.call_count),
         cells.duration(found.call_ns),
         _duration(found.launch_latency_ns),
-        _UNKNOWN if found.queue_depth is None else Cell(f"{found.queue_depth:g}", value=found.queue_depth),
+        cells.UNKNOWN if found.queue_depth is None else Cell(f"{found.queue_depth:g}", value=found.queue_depth),
         cells.fraction(found.empty_queue_frac, "unknown"),
     )
 
@@ -193,7 +191,7 @@ def _context_row(context: GpuContext) -> tuple[Cell, ...]:
 
 
 def _duration(time_ns: float | None) -> Cell:
-    return _UNKNOWN if time_ns is None else cells.duration(time_ns)
+    return cells.UNKNOWN if time_ns is None else cells.duration(time_ns)
 
 
 def _omitted(count: int, shown: int, what: str) -> str | None:

@@ -15,8 +15,6 @@ from nsysan.report.terms import TERMS
 
 SHOWN_COUNT = 32
 
-_UNKNOWN = Cell("unknown", style="faint")
-
 
 def gpu_table(gpus: Sequence[MemoryOfGpu]) -> Table | None:
     """How much memory was in use on each GPU, by who counted it; None where nobody did."""
@@ -109,7 +107,7 @@ def _gpu_row(gpu: MemoryOfGpu) -> tuple[Cell, ...]:
         Cell(gpu.gpu),
         Cell(spelled(gpu.source.value)),
         cells.size(gpu.peak_bytes),
-        _UNKNOWN if gpu.peak_at_ns is None else cells.moment(gpu.peak_at_ns),
+        cells.UNKNOWN if gpu.peak_at_ns is None else cells.moment(gpu.peak_at_ns),
         cells.fraction(share, "unknown"),
         cells.size(gpu.start_bytes),
         cells.size(gpu.end_bytes),
@@ -122,7 +120,7 @@ def _step_row(steps: MemoryInSteps) -> tuple[Cell, ...]:
         Cell(steps.device),
         cells.count(steps.step_count),
         _count(steps.allocator_call_count),
-        _UNKNOWN if steps.allocator_call_ns is None else cells.duration(steps.allocator_call_ns),
+        cells.UNKNOWN if steps.allocator_call_ns is None else cells.duration(steps.allocator_call_ns),
         _count(steps.affected_step_count),
         cells.count(steps.pageable_copy_count),
         cells.size(steps.pageable_copy_bytes),
@@ -134,13 +132,13 @@ def _fault_row(found: PageFaultsOfDevice) -> tuple[Cell, ...]:
     return (
         Cell(found.device),
         _count(found.gpu_fault_count),
-        _UNKNOWN if found.gpu_fault_ns is None else cells.duration(found.gpu_fault_ns),
+        cells.UNKNOWN if found.gpu_fault_ns is None else cells.duration(found.gpu_fault_ns),
         _count(found.host_fault_count),
     )
 
 
 def _count(number: int | None) -> Cell:
-    return _UNKNOWN if number is None else cells.count(number)
+    return cells.UNKNOWN if number is None else cells.count(number)
 
 
 def _omitted(count: int, what: str) -> str | None:

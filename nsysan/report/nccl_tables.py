@@ -12,7 +12,6 @@ from nsysan.report.elements import Cell, Column, Table
 from nsysan.report.prose import capitalized, spelled
 from nsysan.report.terms import TERMS
 
-_UNKNOWN = Cell("unknown", style="faint")
 _LISTED = 8
 
 
@@ -107,7 +106,7 @@ def _log_rows(log: NcclLogSummary) -> Iterator[tuple[Cell, ...]]:
             else None,
         )
         which = Cell(found.communicator or "not named", ", ".join(part for part in told if part is not None))
-        yield name, Cell("communicator"), which, cells.count(found.size), _UNKNOWN
+        yield name, Cell("communicator"), which, cells.count(found.size), cells.UNKNOWN
 
 
 def _counts(count: int, first_line: int) -> tuple[Cell, Cell]:
@@ -133,7 +132,7 @@ def _timing_row(log: str, timing: TimingInLog) -> tuple[Cell, ...]:
         Cell(log, style="name"),
         Cell(capitalized(spelled(timing.kind)), note),
         cells.count(timing.count),
-        _UNKNOWN if timing.bytes is None else cells.size(timing.bytes),
+        cells.UNKNOWN if timing.bytes is None else cells.size(timing.bytes),
         cells.duration(timing.elapsed_ns),
         cells.rate(timing.busbw_bytes_per_s),
     )

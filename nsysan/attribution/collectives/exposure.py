@@ -62,5 +62,4 @@ def _where(occupancy: Occupancy, states: BoolArray) -> Intervals:
 def _overlaps(where: Intervals | None, start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
     if where is None:
         return np.zeros(len(start_ns), np.int64)
-    covered: Int64Array = where.covered_until(end_ns) - where.covered_until(start_ns)
-    return covered
+    return where.within(start_ns, end_ns)

@@ -19,7 +19,6 @@ from nsysan.report.section import Layout, Section, View
 from nsysan.report.terms import TERMS
 
 SHOWN_ROWS = 40
-_UNKNOWN = Cell("unknown", style="faint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +129,11 @@ def _gemm_row(row: GemmRow) -> tuple[Cell, ...]:
         Cell(f"{batch}{row.m} x {row.n} x {row.k}", dtype),
         Cell("", bar=single_bar("compute_only", share)),
         _rate(row),
-        _UNKNOWN if ceiling is None else Cell(format_flop_rate(ceiling), value=ceiling),
+        cells.UNKNOWN if ceiling is None else Cell(format_flop_rate(ceiling), value=ceiling),
         Cell(known_as),
         cells.count(row.count),
         cells.duration(row.total_ns),
-        _UNKNOWN if row.lost_ns is None else cells.duration(row.lost_ns),
+        cells.UNKNOWN if row.lost_ns is None else cells.duration(row.lost_ns),
     )
 
 
