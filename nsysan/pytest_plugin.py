@@ -14,6 +14,8 @@ import pytest
 _PROFILE = ("--trace=cuda,nvtx,osrt", "--sample=none", "--cpuctxsw=none")
 _LAST_CHARACTERS = 2_000
 """What a failing command said last tells most."""
+_RECORDED = "Generating '"
+"""nsys says it of the report, when the command has ended."""
 
 
 class StepGate:
@@ -28,8 +30,10 @@ class StepGate:
     def profile(self, command: Sequence[str], *options: str) -> Path:
         """The report of ``command``, recorded by the newest nsys of the machine; ``options`` are more of nsys'.
 
-        Fails the test where the command fails, or where there is no nsys.
+        One profile runs at a time on a machine. Fails the test where the command fails, where nsys itself does, or
+        where there is no nsys.
         """
+        from nsysan.ingest.nsys.alone import profiling_alone
         from nsysan.ingest.nsys.installation import find_nsys
 
         nsys = find_nsys(None)
@@ -37,10 +41,13 @@ class StepGate:
             pytest.fail("There is no nsys on this machine to profile with.", pytrace=False)
         report = self._folder / f"run{len(list(self._folder.iterdir()))}.nsys-rep"
         asked = [nsys.executable, "profile", *_PROFILE, *options, "-o", str(report), *command]
-        done = subprocess.run(asked, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603 - the project's own command
+        with profiling_alone():
+            done = subprocess.run(asked, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603 - the project's own command
         if done.returncode or not report.exists():
-            said = (done.stdout + done.stderr)[-_LAST_CHARACTERS:]
-            pytest.fail(f"The profiled command failed with exit code {done.returncode}:\n{said}", pytrace=False)
+            said = done.stdout + done.stderr
+            who = "The profiled command" if _RECORDED in said else "nsys, before it had recorded the command,"
+            told = f"{who} failed with exit code {done.returncode}:\n{said[-_LAST_CHARACTERS:]}"
+            pytest.fail(told, pytrace=False)
         return report
 
     def __call__(self, *runs: Path, against: str, conditions: Mapping[str, str] | None = None) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from nsysan.cli.main import main
-from tests.nsys import find_nsys
+from tests.nsys import find_nsys, profile_ranges
 
 PROGRAM = """
 import nvtx
@@ -28,8 +27,7 @@ def test_a_report_of_a_program_without_gpu_work(tmp_path: Path, monkeypatch: pyt
         pytest.skip("nvtx is not installed")
     monkeypatch.chdir(tmp_path)
     Path("program.py").write_text(PROGRAM)
-    profile = [nsys, "profile", "-t", "nvtx", "--sample=none", "--cpuctxsw=none", "-o", "rank0", sys.executable]
-    subprocess.run([*profile, "program.py"], check=True, capture_output=True)
+    profile_ranges(tmp_path, sys.executable, "program.py")
     before = Path("rank0.nsys-rep").read_bytes()
 
     assert main(["analyze", "rank0.nsys-rep", "--nsys", nsys, "-o", "page.html", "--json", "run.json", "-q"]) == 0

@@ -18,7 +18,7 @@ from nsysan.model.nsys_payloads import ExportedPayloads
 from nsysan.model.tables import ABSENT, NcclPayloads
 from nsysan.pipeline.evidence import with_payloads
 from tests.ingest.reading import rows
-from tests.nsys import find_nsys
+from tests.nsys import find_nsys, profile_ranges
 
 SOURCE = Path(__file__).with_name("nccl_payloads.c")
 COMPATIBLE = "-DNVTX_EXT_PAYLOAD_COMPATID=0x0103"
@@ -75,8 +75,7 @@ def test_exact_bytes_of_a_recorded_program(tmp_path: Path) -> None:
         "-ldl",
     ]
     subprocess.run(build, check=True)
-    profile = [nsys, "profile", "-t", "nvtx", "--sample=none", "--cpuctxsw=none", "-o", "rank0", str(program)]
-    subprocess.run(profile, cwd=tmp_path, check=True, capture_output=True)
+    profile_ranges(tmp_path, str(program))
     for form in ("json", "sqlite"):
         export = [nsys, "export", "-q", "true", "-t", form, "-o", f"rank0.{form}", "rank0.nsys-rep"]
         subprocess.run(export, cwd=tmp_path, check=True)

@@ -16,7 +16,7 @@ import pytest
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.trace import Trace
 from tests.ingest.reading import names_in, read, refusal, rows
-from tests.nsys import find_nsys
+from tests.nsys import find_nsys, profile_ranges
 from tests.watching import Watching
 
 pytestmark = pytest.mark.nsys
@@ -38,17 +38,14 @@ def nsys() -> str:
 
 
 @pytest.fixture(scope="module")
-def report(nsys: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of a program with twenty steps, recorded now."""
     if importlib.util.find_spec("nvtx") is None:
         pytest.skip("nvtx is not installed")
     folder = tmp_path_factory.mktemp("recording")
     (folder / "program.py").write_text(PROGRAM)
-    profile = [nsys, "profile", "-t", "nvtx", "--sample=none", "--cpuctxsw=none", "-o", "rank0"]
-    command = [*profile, sys.executable, "program.py"]
     environment = {**os.environ, "HF_TOKEN": SECRET, "TMPDIR": str(folder)}
-    subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
-    return folder / "rank0.nsys-rep"
+    return profile_ranges(folder, sys.executable, "program.py", environment=environment)
 
 
 def read_report(report: Path, nsys: str) -> Trace:

@@ -82,3 +82,25 @@ def test_a_command_is_profiled(
 
     result.assert_outcomes(**{outcome: 1})
     result.stdout.fnmatch_lines([line])
+
+
+NSYS = """#!/bin/sh
+[ "$1" = --version ] && echo "NVIDIA Nsight Systems version 2023.4.4.54" && exit
+echo "End of file" >&2
+exit 1
+"""
+
+
+def test_a_profile_that_nsys_itself_could_not_make_is_not_blamed_on_the_command(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nsys = pytester.path / "nsys"
+    nsys.write_text(NSYS)
+    nsys.chmod(0o755)
+    monkeypatch.setenv("NSYSAN_NSYS", str(nsys))
+    pytester.makepyfile(PROFILES.format(command=["true"]))
+
+    result = pytester.runpytest_inprocess(*ALONE)
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["nsys, before it had recorded the command, failed with exit code 1:", "End of file"])

@@ -15,7 +15,7 @@ from nsysan.model.host_events import SwitchTag
 from nsysan.synth.export import Export
 from nsysan.synth.simulation.payload import PayloadSchema
 from nsysan.synth.tables.gpu_records import SyncType
-from tests.nsys import find_nsys
+from tests.nsys import find_nsys, profile_ranges
 
 SHARED = Path(__file__).parents[3] / "shared"
 REAL_EXPORTS = {
@@ -151,9 +151,7 @@ def test_columns_are_those_that_nsys_exports_when_told_to_make_every_table(tmp_p
     nsys = find_nsys()
     if "2023.4.4" not in subprocess.run([nsys, "--version"], capture_output=True, text=True, check=True).stdout:
         pytest.skip("only nsys 2023.4.4 exports schema 3.7.2")
-    report = str(tmp_path / "tiny.nsys-rep")
-    profile = [nsys, "profile", "-t", "nvtx", "--sample=none", "--cpuctxsw=none", "-o", report]
-    subprocess.run([*profile, sys.executable, "-c", ""], capture_output=True, check=True)
+    report = str(profile_ranges(tmp_path, sys.executable, "-c", ""))
     export = [nsys, "export", "-q", "true", "--lazy=false", "-t", "sqlite", "-o", str(tmp_path / "real.sqlite"), report]
     subprocess.run(export, capture_output=True, check=True)
 
