@@ -50,7 +50,7 @@ dist: $(VENV)/dev.stamp ## build the wheel and the source distribution into dist
 	$(BIN)/python -m build --quiet --outdir dist .
 
 clean: ## remove what make made
-	rm -rf $(VENV) demo dist build nsysan.egg-info nsysan/ingest/*.so nsysan/calibrate/*.so
+	rm -rf $(VENV) demo dist build nsysan.egg-info nsysan/ingest/*.so nsysan/calibrate/*.so nsysan/calibrate/*.cubin
 
 # Stamps: a step runs again only when what it depends on has changed. pip learnt --group in 25.1.
 $(VENV)/pip.stamp:

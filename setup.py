@@ -3,18 +3,25 @@
 Packages are every room found in the tree, and the templates that lie outside it. Everything else stands in
 pyproject.toml, which can either find packages or name them, but not do both.
 
-``NSYSAN_REQUIRE_NATIVE=1`` makes the build fail where one cannot be compiled.
+``NSYSAN_REQUIRE_NATIVE=1`` makes the build fail where one cannot be compiled. Where there is nvcc (``NSYSAN_NVCC``,
+PATH or /usr/local/cuda), the kernels of a calibration are compiled too; without their code NVRTC does it when they are run.
 """
 
 from __future__ import annotations
 
+import logging
 import os
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
+from setuptools.command.build_ext import build_ext
 
 IS_REQUIRED = os.environ.get("NSYSAN_REQUIRE_NATIVE") == "1"
 SOURCES = Path("csrc")
+KERNELS = Path("nsysan/calibrate/kernels.cu")
 
 
 def extensions() -> list[Extension]:
@@ -46,7 +53,39 @@ def extension(name: str, folder: str, *options: str) -> Extension:
     )
 
 
+class BuildModules(build_ext):
+    """Compiles the modules, and beside them the kernels where there is nvcc."""
+
+    def run(self) -> None:
+        """Compile."""
+        super().run()
+        nvcc = find_nvcc()
+        if nvcc is not None:
+            compile_kernels(nvcc, Path(self.get_ext_fullpath("nsysan.calibrate._native")).parent)
+
+
+def find_nvcc() -> str | None:
+    """The path of nvcc; None where there is none."""
+    return os.environ.get("NSYSAN_NVCC") or shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+
+
+def compile_kernels(nvcc: str, folder: Path) -> None:
+    """Write ``sm_90.cubin`` and the like into the folder, one for every architecture that this nvcc knows."""
+    listed = [nvcc, "--list-gpu-code"]
+    try:
+        known = subprocess.run(listed, check=True, capture_output=True, text=True).stdout  # noqa: S603 - the builder's
+        for architecture in re.findall(r"^sm_\d+$", known, re.MULTILINE):
+            target = str(folder / f"{architecture}.cubin")
+            compiling = [nvcc, "-cubin", f"-arch={architecture}", "-o", target, str(KERNELS)]
+            subprocess.run(compiling, check=True)  # noqa: S603 - the builder's
+    except (OSError, subprocess.CalledProcessError) as error:
+        if IS_REQUIRED:
+            raise
+        logging.warning("nvcc did not compile the kernels, which NVRTC will do when they are run: %s", error)
+
+
 setup(
+    cmdclass={"build_ext": BuildModules},
     packages=[*find_packages(include=["nsysan", "nsysan.*"]), "nsysan_templates"],
     ext_modules=extensions(),
 )

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 AnyLibrary = TypeVar("AnyLibrary")
 
+KERNELS = files("nsysan.calibrate")
+"""Where their source is, and the code of architectures for which there was nvcc."""
 _BETWEEN_LOOKS_MS = 10
 _MEMORY_SHARE = 0.4
 """Of free memory that a measurement may take."""
@@ -94,13 +96,18 @@ class Bench:
 
     @cached_property
     def kernels(self) -> Kernels:
-        """The kernels of a calibration, compiled for the GPU."""
+        """The kernels of a calibration: the code that nvcc made when nsysan was built, else NVRTC's."""
+        major, minor = self.device.facts.capability
+        architecture = f"sm_{major}{minor}"
+        built = KERNELS.joinpath(f"{architecture}.cubin")
+        code = built.read_bytes() if built.is_file() else self._compiled(architecture)
+        kernels: Kernels = native().Kernels(self.device, code)
+        return kernels
+
+    def _compiled(self, architecture: str) -> bytes:
         wanted = nvrtc_for(self.driver.version)
         nvrtc: Nvrtc = self._open(native().Nvrtc, wanted, lambda found: found.version)
-        source = files("nsysan.calibrate").joinpath("kernels.cu").read_text("utf-8")
-        major, minor = self.device.facts.capability
-        kernels: Kernels = native().Kernels(self.device, nvrtc.compile(source, f"sm_{major}{minor}"))
-        return kernels
+        return nvrtc.compile(KERNELS.joinpath("kernels.cu").read_text("utf-8"), architecture)
 
     @cached_property
     def nvml(self) -> Nvml | None:

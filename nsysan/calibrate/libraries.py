@@ -6,6 +6,7 @@ variable names, those of PyTorch's wheels, conda's, and last whatever the system
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import sys
@@ -34,6 +35,8 @@ class Wanted:
     variable: str
     sonames: tuple[str, ...]
     brought_by: str
+    companions: str = ""
+    """What of its folder (a pattern) it opens by name: the wheels of CUDA 13 do not say where to look for it."""
 
 
 DRIVER = Wanted("the NVIDIA driver", "NSYSAN_LIBCUDA", ("libcuda.so.1",), "an NVIDIA GPU and its driver")
@@ -52,7 +55,8 @@ def cublaslt_for(driver_version: int) -> Wanted:
 def nvrtc_for(driver_version: int) -> Wanted:
     """NVRTC of a release whose code this driver can run, the newest first."""
     sonames = tuple(_NVRTC[major] for major in _majors(driver_version))
-    return Wanted("NVRTC", "NSYSAN_LIBNVRTC", sonames, "PyTorch's CUDA wheels, or pip install nvidia-cuda-nvrtc-cu12")
+    brought_by = "PyTorch's CUDA wheels, or pip install nvidia-cuda-nvrtc-cu12"
+    return Wanted("NVRTC", "NSYSAN_LIBNVRTC", sonames, brought_by, companions="libnvrtc-builtins.so.*")
 
 
 def native() -> Any:
@@ -71,13 +75,21 @@ def open_library(kind: Callable[[str], AnyLibrary], wanted: Wanted) -> tuple[Any
     """The library and the path it was opened by. Raises MissingToolError where none of its files can be opened."""
     tried: list[str] = []
     for path in candidates(wanted):
-        library = _opened(kind, path, tried)
+        library = _opened(kind, path, wanted, tried)
         if library is not None:
             return library, path
     raise MissingToolError(
         f"Calibration needs {wanted.name} ({wanted.sonames[0]}), which is not here.",
         f"It comes with {wanted.brought_by}; {wanted.variable} names another place. Tried: {'; '.join(tried)}",
     )
+
+
+def load_companions(path: str, wanted: Wanted) -> None:
+    """Load what the library will ask the loader for by name alone. Raises OSError where that cannot be loaded."""
+    place = Path(path)
+    if wanted.companions and place.is_absolute():
+        for companion in sorted(place.parent.glob(wanted.companions)):
+            ctypes.CDLL(str(companion))
 
 
 def shown_path(path: str) -> str:
@@ -88,11 +100,12 @@ def shown_path(path: str) -> str:
     return display_text(in_package[1] if in_package else Path(path).name)
 
 
-def _opened(kind: Callable[[str], AnyLibrary], path: str, tried: list[str]) -> AnyLibrary | None:
+def _opened(kind: Callable[[str], AnyLibrary], path: str, wanted: Wanted, tried: list[str]) -> AnyLibrary | None:
     """The library; None where this file cannot be opened, and ``tried`` then says why."""
     try:
+        load_companions(path, wanted)
         return kind(path)
-    except native().MissingLibraryError as error:
+    except (OSError, native().MissingLibraryError) as error:
         tried.append(f"{path}: {error}")
         return None
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from nsysan.calibrate.libraries import shown_path
+from nsysan.calibrate.libraries import load_companions, nvrtc_for, shown_path
 
 
 @pytest.mark.parametrize(
@@ -26,3 +28,19 @@ from nsysan.calibrate.libraries import shown_path
 )
 def test_a_path_names_nobody(path: str, shown: str) -> None:
     assert shown_path(path) == shown
+
+
+def test_what_nvrtc_asks_for_by_name_is_loaded_from_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+    monkeypatch.setattr("ctypes.CDLL", loaded.append)
+    monkeypatch.chdir(tmp_path)
+    names = ("libnvrtc.so.13", "libnvrtc-builtins.so.13.0", "libnvrtc-builtins.alt.so.13.0", "libcudart.so.13")
+    for name in names:
+        (tmp_path / name).touch()
+    nvrtc = nvrtc_for(13000)
+
+    load_companions(str(tmp_path / "libnvrtc.so.13"), nvrtc)
+    # by name alone the system's loader finds it, and nothing is taken from where one happens to stand
+    load_companions("libnvrtc.so.13", nvrtc)
+
+    assert loaded == [str(tmp_path / "libnvrtc-builtins.so.13.0")]

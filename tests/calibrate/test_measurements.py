@@ -170,6 +170,16 @@ def test_a_library_that_is_missing_waives_only_what_needs_it(fake: Fake, monkeyp
     assert reasons["conditions"] == "Calibration needs NVML (libnvidia-ml.so.1), which is not here."
 
 
+def test_kernels_that_nvcc_made_need_no_nvrtc(fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NSYSAN_LIBNVRTC", "/nowhere.so")
+    monkeypatch.setattr("nsysan.calibrate.bench.KERNELS", tmp_path)
+    (tmp_path / "sm_90.cubin").write_bytes(b"code")
+    found = measured(fake, "launches", effort=BRIEF)
+    assert found.waived == ()
+    assert len(found.launches) > 0
+    assert "NVRTC" not in {one.name for one in found.libraries}
+
+
 def test_nothing_is_left_of_a_calibration(fake: Fake) -> None:
     measured(fake, "launches", "memory", "nccl")
     assert fake.alive == []

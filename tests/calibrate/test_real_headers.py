@@ -7,15 +7,21 @@ Headers are looked for in the folders of ``NSYSAN_CUDA_HEADERS`` (one release of
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nsysan.calibrate.libraries import candidates, native, nvrtc_for
+from nsysan.calibrate.bench import KERNELS
+from nsysan.calibrate.libraries import candidates, native, nvrtc_for, open_library
 from tests.calibrate.fakes import COMPILER
+
+if TYPE_CHECKING:
+    from nsysan.calibrate._native import Nvrtc
 
 ROOT = Path(__file__).parents[2]
 CHECK = Path(__file__).parent / "check_abi.cpp"
@@ -68,27 +74,72 @@ def test_a_wrong_prototype_is_seen(tmp_path: Path) -> None:
     assert "cuMemGetInfo" in complaints("DRIVER", folder / "check.cpp")
 
 
-def test_kernels_compile_for_every_architecture() -> None:
+@pytest.fixture
+def nvrtc() -> Nvrtc:
+    """The newest NVRTC that is here."""
     if find_spec("nsysan.calibrate._native") is None:
         pytest.skip("the compiled module is not here")
-    paths = [path for path in candidates(nvrtc_for(13000)) if Path(path).is_file()]
-    if not paths:
+    wanted = nvrtc_for(13000)
+    if not any(Path(path).is_file() for path in candidates(wanted)):
         pytest.skip("NVRTC is not here: pip install nvidia-cuda-nvrtc-cu12, or name it with NSYSAN_LIBNVRTC")
-    nvrtc = native().Nvrtc(paths[0])
-    source = (ROOT / "nsysan" / "calibrate" / "kernels.cu").read_text("utf-8")
+    opened: Nvrtc = open_library(native().Nvrtc, wanted)[0]
+    return opened
+
+
+def test_kernels_compile_for_every_architecture(nvrtc: Nvrtc) -> None:
+    source = KERNELS.joinpath("kernels.cu").read_text("utf-8")
     # since release 13 there is no Volta
     first = 75 if int(nvrtc.version.partition(".")[0]) >= 13 else 70
     for architecture in (number for number in ARCHITECTURES if number >= first):
-        code = nvrtc.compile(source, f"sm_{architecture}")
-        assert code.startswith(b"\x7fELF")
-        assert all(name in code for name in (b"empty", b"stream_copy", b"stream_triad"))
+        assert_holds_kernels(nvrtc.compile(source, f"sm_{architecture}"))
 
 
-def test_what_does_not_compile_says_where() -> None:
-    if find_spec("nsysan.calibrate._native") is None:
-        pytest.skip("the compiled module is not here")
-    paths = [path for path in candidates(nvrtc_for(13000)) if Path(path).is_file()]
-    if not paths:
-        pytest.skip("NVRTC is not here")
+def assert_holds_kernels(code: bytes) -> None:
+    assert code.startswith(b"\x7fELF")
+    assert all(name in code for name in (b"empty", b"stream_copy", b"stream_triad"))
+
+
+def test_what_does_not_compile_says_where(nvrtc: Nvrtc) -> None:
     with pytest.raises(native().CallFailedError, match=r"kernels\.cu"):
-        native().Nvrtc(paths[0]).compile("nonsense", "sm_90")
+        nvrtc.compile("nonsense", "sm_90")
+
+
+def test_nvcc_compiles_them_too(tmp_path: Path) -> None:
+    build = built_by()
+    nvcc = build["find_nvcc"]()
+    if nvcc is None:
+        pytest.skip("nvcc is not here: NSYSAN_NVCC names it")
+
+    build["compile_kernels"](nvcc, tmp_path)
+
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {"sm_80.cubin", "sm_90.cubin", "sm_100.cubin"} <= names
+    for path in tmp_path.iterdir():
+        assert_holds_kernels(path.read_bytes())
+
+
+BROKEN = """#!/bin/sh
+[ "$1" = --list-gpu-code ] && echo sm_90 && exit
+exit 1
+"""
+
+
+def test_a_broken_nvcc_ends_only_a_build_that_must_have_all(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    nvcc = tmp_path / "nvcc"
+    nvcc.write_text(BROKEN)
+    nvcc.chmod(0o755)
+
+    built_by("0")["compile_kernels"](str(nvcc), tmp_path)
+    with pytest.raises(subprocess.CalledProcessError):
+        built_by("1")["compile_kernels"](str(nvcc), tmp_path)
+
+    (line,) = caplog.messages
+    assert line.startswith("nvcc did not compile the kernels, which NVRTC will do when they are run:")
+
+
+def built_by(required: str = "1") -> dict[str, Any]:
+    """What setup.py defines, when nothing is set up."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NSYSAN_REQUIRE_NATIVE", required)
+        patch.setattr("setuptools.setup", lambda **_: None)
+        return runpy.run_path(str(ROOT / "setup.py"))
