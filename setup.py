@@ -4,7 +4,7 @@ Packages are every room found in the tree, and the templates that lie outside it
 pyproject.toml, which can either find packages or name them, but not do both.
 
 ``NSYSAN_REQUIRE_NATIVE=1`` makes the build fail where one cannot be compiled. Where there is nvcc (``NSYSAN_NVCC``,
-PATH or /usr/local/cuda), the kernels of a calibration are compiled too; without their code NVRTC does it when they are run.
+PATH or /usr/local/cuda), the kernels of a calibration are compiled too; else NVRTC does it when they are run.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
@@ -71,17 +72,25 @@ def find_nvcc() -> str | None:
 
 def compile_kernels(nvcc: str, folder: Path) -> None:
     """Write ``sm_90.cubin`` and the like into the folder, one for every architecture that this nvcc knows."""
-    listed = [nvcc, "--list-gpu-code"]
+
+    def compile_for(architecture: str) -> None:
+        target = str(folder / f"{architecture}.cubin")
+        call([nvcc, "-cubin", f"-arch={architecture}", "-o", target, str(KERNELS)])
+
     try:
-        known = subprocess.run(listed, check=True, capture_output=True, text=True).stdout  # noqa: S603 - the builder's
-        for architecture in re.findall(r"^sm_\d+$", known, re.MULTILINE):
-            target = str(folder / f"{architecture}.cubin")
-            compiling = [nvcc, "-cubin", f"-arch={architecture}", "-o", target, str(KERNELS)]
-            subprocess.run(compiling, check=True)  # noqa: S603 - the builder's
+        known = re.findall(r"^sm_\d+$", call([nvcc, "--list-gpu-code"]), re.MULTILINE)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(compile_for, known))
     except (OSError, subprocess.CalledProcessError) as error:
         if IS_REQUIRED:
             raise
-        logging.warning("nvcc did not compile the kernels, which NVRTC will do when they are run: %s", error)
+        told = "nvcc did not compile the kernels, which NVRTC will do when they are run: %s"
+        logging.getLogger(__name__).warning(told, error)
+
+
+def call(command: list[str]) -> str:
+    """What a command of the one who builds prints."""
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603
 
 
 setup(

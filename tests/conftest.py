@@ -1,4 +1,4 @@
-"""``NSYSAN_REQUIRE=browser,nsys,native`` turns skips of tests so marked into failures: CI brought what they need."""
+"""``NSYSAN_REQUIRE=browser,nsys,native,cuda`` makes skips of tests so marked failures: CI brings what they need."""
 
 from __future__ import annotations
 

@@ -106,6 +106,7 @@ def test_who_does_not_come_is_told() -> None:
     assert ONE_PROCESS.share(1) == [1]
 
 
+@pytest.mark.cuda
 def test_ranks_get_one_id_of_the_real_nccl() -> None:
     """Four processes, over loopback; needs NCCL, of which the first rank asks an id without any GPU."""
     if find_spec("nsysan.calibrate._native") is None:

@@ -1,12 +1,13 @@
-"""Against NVIDIA's own: prototypes and their headers, kernels and their compiler. Skips where these are not at hand.
+"""Against NVIDIA's own: prototypes and their headers, kernels and their compilers. Skips where these are not at hand.
 
-Headers are looked for in the folders of ``NSYSAN_CUDA_HEADERS`` (one release of CUDA), in wheels and in
-/usr/local/cuda: pip install nvidia-cuda-runtime-cu12 nvidia-nvml-dev-cu12 nvidia-cuda-nvrtc-cu12 brings some.
+Headers are looked for in the folders of ``NSYSAN_CUDA_HEADERS``, then in wheels and in /usr/local/cuda: each release of
+CUDA by itself. .ci/run brings most.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -32,34 +33,52 @@ HEADERS = {
     "NVRTC": "nvrtc.h",
     "NVML": "nvml.h",
 }
+OF_CUDA_12 = ("cublas", "cuda_cccl", "cuda_nvcc", "cuda_nvrtc", "nvml_dev")
+"""The wheels of that release, besides the one with cuda.h; NCCL's serves both."""
 ARCHITECTURES = (70, 75, 80, 86, 89, 90, 100, 120)
 
 
-def include_folders() -> list[Path]:
-    """Where headers may be, the user's own first."""
+def include_folders(release: str) -> list[Path]:
+    """Where headers of a release of CUDA are: its own, and those that serve any."""
     named = [Path(text) for text in os.environ.get("NSYSAN_CUDA_HEADERS", "").split(os.pathsep) if text]
     wheels = [folder for entry in sys.path if entry for folder in sorted(Path(entry).glob("nvidia/*/include"))]
-    return [folder for folder in (*named, *wheels, Path("/usr/local/cuda/include")) if folder.is_dir()]
+    here = [folder for folder in (*named, *wheels, Path("/usr/local/cuda/include")) if folder.is_dir()]
+    return [folder for folder in here if release_of(folder) in (release, None)]
 
 
-def complaints(library: str, check: Path = CHECK) -> str:
+def release_of(folder: Path) -> str | None:
+    """The release that a folder with cuda.h is of, as its nvrtc.h, cublasLt.h and the like are; else None."""
+    header = folder / "cuda.h"
+    if header.is_file():
+        found = re.search(r"#define CUDA_VERSION (\d+)", header.read_text(errors="replace"))
+        return found[1][:2] if found else None
+    return "13" if "cu13" in folder.parts else "12" if folder.parent.name in OF_CUDA_12 else None
+
+
+def complaints(library: str, release: str, check: Path = CHECK) -> str:
     """What the compiler has against the prototypes of a library; skips where it or the headers are not here."""
-    folders = include_folders()
+    folders = include_folders(release)
     if COMPILER is None or not any((folder / HEADERS[library]).is_file() for folder in folders):
-        pytest.skip(f"g++ or {HEADERS[library]} is not here")
+        pytest.skip(f"g++ or {HEADERS[library]} of CUDA {release} is not here")
     options = [f"-I{folder}" for folder in folders]
     command = [COMPILER, "-std=c++17", "-fsyntax-only", f"-DNSYSAN_CHECK_{library}", *options, str(check)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     if "No such file" in done.stderr:
-        pytest.skip("what these headers include is not here")
+        pytest.skip(f"what {HEADERS[library]} of CUDA {release} includes is not here")
     return done.stderr if done.returncode else ""
 
 
-@pytest.mark.parametrize("library", HEADERS)
-def test_prototypes_are_those_of_the_headers(library: str) -> None:
-    assert complaints(library) == ""
+@pytest.mark.parametrize("release", ["12", "13"])
+@pytest.mark.parametrize(
+    "library",
+    # of cuBLASLt only a wheel of 580 MB has the header
+    [library if library == "CUBLASLT" else pytest.param(library, marks=pytest.mark.cuda) for library in HEADERS],
+)
+def test_prototypes_are_those_of_the_headers(library: str, release: str) -> None:
+    assert complaints(library, release) == ""
 
 
+@pytest.mark.cuda
 def test_a_wrong_prototype_is_seen(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
     folder.mkdir(parents=True)
@@ -71,7 +90,7 @@ def test_a_wrong_prototype_is_seen(tmp_path: Path) -> None:
     assert wrong != right
     (tmp_path / "csrc" / "calibrate" / "abi.hpp").write_text(wrong)
     (folder / "check.cpp").write_text(CHECK.read_text())
-    assert "cuMemGetInfo" in complaints("DRIVER", folder / "check.cpp")
+    assert "cuMemGetInfo" in complaints("DRIVER", "12", folder / "check.cpp")
 
 
 @pytest.fixture
@@ -86,6 +105,7 @@ def nvrtc() -> Nvrtc:
     return opened
 
 
+@pytest.mark.cuda
 def test_kernels_compile_for_every_architecture(nvrtc: Nvrtc) -> None:
     source = KERNELS.joinpath("kernels.cu").read_text("utf-8")
     # since release 13 there is no Volta
@@ -99,6 +119,7 @@ def assert_holds_kernels(code: bytes) -> None:
     assert all(name in code for name in (b"empty", b"stream_copy", b"stream_triad"))
 
 
+@pytest.mark.cuda
 def test_what_does_not_compile_says_where(nvrtc: Nvrtc) -> None:
     with pytest.raises(native().CallFailedError, match=r"kernels\.cu"):
         nvrtc.compile("nonsense", "sm_90")
