@@ -22,12 +22,12 @@ from nsysan.model.partition import Part
 from nsysan.model.profilers import Profiler
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import CounterSamples
+from nsysan.model.units import HZ_PER_MHZ
 from nsysan.timeline.intervals import Intervals, union
 from nsysan.timeline.occupancy import Occupancy, sweep
 
 SAMPLE_COUNTERS = "Record with --gpu-metrics-devices=all (nsys 2023.4: --gpu-metrics-device=all)."
 _PERCENT = 100
-_HZ_PER_MHZ = 1_000_000
 _ADDITIVE = frozenset({Counter.NVLINK_RX, Counter.NVLINK_TX})
 """Requests and responses, data of the user and of the protocol share a link; the others have one metric each."""
 
@@ -209,7 +209,7 @@ def _of_gpu(sampled: _Sampled) -> CountersOfGpu | None:
         period_ns=series.period_ns,
         sampled_ns=int(totals.lengths_ns[Sums.WINDOW]),
         part_samples=None if sampled.gpu is None else part_samples,
-        gpc_clock_hz=float(clock[0][Sums.WINDOW]) * _HZ_PER_MHZ if clock else None,
+        gpc_clock_hz=float(clock[0][Sums.WINDOW]) * HZ_PER_MHZ if clock else None,
         counters=tuple(
             _counter(counter, of_metrics, known=sampled.gpu is not None)
             for counter, of_metrics in means.items()

@@ -14,6 +14,7 @@ from nsysan.attribution.job import Job
 from nsysan.model.gpu_samples import GpuSamples, Monitor, Sampled, SampledGpu
 from nsysan.model.results import ResultSet
 from nsysan.model.text import display_text
+from nsysan.model.units import HZ_PER_MHZ
 
 BUSY_FROM_FRAC = 0.5
 """A sample counts as one of a working GPU from so much activity on: clocks fall while a GPU has nothing to do."""
@@ -21,7 +22,6 @@ GAP_FACTOR = 3
 """Samples so many times their usual distance apart have a gap between them, as where the monitor was restarted."""
 SHOWN_GPUS = 1_024
 _ACTIVITY = (Sampled.SM_ACTIVE_FRAC, Sampled.GRAPHICS_ACTIVE_FRAC, Sampled.UTILIZATION_FRAC)
-_HZ_PER_MHZ = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def _of_gpu(gpu: SampledGpu, hosts: Mapping[str, str]) -> SampledGpuSummary:
         busy_count=None if busy is None else len(busy),
         blank_count=sum(all(map(math.isnan, row)) for row in zip(*gpu.columns.values(), strict=True)),
         gap_count=_gap_count(gpu.wall_ns),
-        sm_clock_hz=None if clock_mhz is None else clock_mhz * _HZ_PER_MHZ,
+        sm_clock_hz=None if clock_mhz is None else clock_mhz * HZ_PER_MHZ,
         power_w=means.get(Sampled.POWER_W),
         temperature_c=max(told.get(Sampled.TEMPERATURE_C, ()), default=None),
         utilization_frac=means.get(Sampled.UTILIZATION_FRAC),

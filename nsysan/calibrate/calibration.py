@@ -6,7 +6,6 @@ import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timezone
 
 import nsysan.calibrate.measurements
 from nsysan import __version__
@@ -15,6 +14,7 @@ from nsysan.calibrate.libraries import native
 from nsysan.calibrate.machine import environment, host_facts, measured_gpus, objections, topology
 from nsysan.hardware.data_sheets import GpuFacts, sheet_of, upper_bounds
 from nsysan.model.ceilings import SCHEMA_VERSION, Ceilings, GemmCeiling, Origin
+from nsysan.model.clock import now_utc
 from nsysan.model.errors import MissingToolError, UndecidableError, UsageError
 from nsysan.model.registry import discover
 from nsysan.model.text import display_text
@@ -44,7 +44,7 @@ def calibrate(bench: Bench, wanted: Sequence[Measurement], *, force: bool) -> Ce
     Raises MissingToolError where there is no GPU or driver, UndecidableError where something speaks against measuring
     and ``force`` is not given.
     """
-    begun_s, created = time.monotonic(), datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    begun_s, created = time.monotonic(), now_utc()
     salt = secrets.token_hex(8)
     against = list(objections(bench))
     if against and not force:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from nsysan.cli.command import Command
 from nsysan.cli.outputs import check_places, write_all
 from nsysan.cli.paths import path_argument
 from nsysan.cli.progress_line import watching
+from nsysan.model.clock import now_utc
 from nsysan.model.text import visible_text
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def calibrate_command(  # noqa: PLR0913 - one parameter an option
     inputs = [] if shapes is None else [shapes]
     check_places((output,), force=force, inputs=inputs)
     if simulate is not None:
-        ceilings: Ceilings | None = simulated(simulate, datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"))
+        ceilings: Ceilings | None = simulated(simulate, now_utc())
     else:
         names = [] if only is None else [name.strip() for name in only.split(",")]
         ceilings = _measured(names, shapes, quick=quick, force=force, quiet=quiet)

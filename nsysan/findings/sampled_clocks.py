@@ -12,7 +12,7 @@ from nsysan.findings.advice import advice_of
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.units import counted
+from nsysan.model.units import HZ_PER_MHZ, counted
 from nsysan.model.verdicts import BottleneckClass, Severity
 
 LOW_FROM = 1.05
@@ -21,7 +21,6 @@ WARNED_FROM = 1.1
 EXPLAINS_WITHIN = 0.05
 """A ratio of clocks explains one of kernels that is so near: kernels that memory holds up follow the clock less."""
 _SLOW = frozenset({"slow_compute", "clock_throttle"})
-_HZ_PER_MHZ = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,4 +136,4 @@ def _kernel_ratio(rank: Straggler) -> float:
 
 
 def _mhz(clock_hz: float) -> str:
-    return f"{clock_hz / _HZ_PER_MHZ:,.0f}"
+    return f"{clock_hz / HZ_PER_MHZ:,.0f}"

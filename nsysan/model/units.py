@@ -6,6 +6,8 @@ GB is 10^9 bytes, as nccl-tests has it; times follow the Nsight Systems GUI, so 
 NS_PER_US = 1_000
 NS_PER_MS = 1_000_000
 NS_PER_S = 1_000_000_000
+S_PER_HOUR = 3_600
+HZ_PER_MHZ = 1_000_000
 TERA = 10**12
 
 _DURATION_UNITS = ((NS_PER_S, "s"), (NS_PER_MS, "ms"), (NS_PER_US, "µs"))
@@ -42,6 +44,11 @@ def format_rate(rate_bytes_per_s: float) -> str:
 def format_flop_rate(rate_flop_per_s: float) -> str:
     """Floating-point operations per second in TFLOP/s, as data sheets have them: ``801.7 TFLOP/s``."""
     return f"{rate_flop_per_s / TERA:,.1f} TFLOP/s"
+
+
+def format_clock(clock_hz: float) -> str:
+    """A clock in whole MHz, as NVIDIA's tools have it: ``1,755 MHz``."""
+    return f"{clock_hz / HZ_PER_MHZ:,.0f} MHz"
 
 
 def format_fraction(fraction: float) -> str:

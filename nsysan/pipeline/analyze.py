@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
 from pathlib import Path
 
 from nsysan import __version__
@@ -19,6 +18,7 @@ from nsysan.findings.registry import find_all
 from nsysan.ingest.evidence.reading import read_evidence
 from nsysan.ingest.reading import ReadOptions
 from nsysan.model.ceilings import Ceilings
+from nsysan.model.clock import now_utc
 from nsysan.model.errors import UsageError
 from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.results import Result, ResultSet, Skipped
@@ -106,7 +106,7 @@ def analyze(
     return Run(
         schema_version=SCHEMA_VERSION,
         nsysan_version=__version__,
-        created_utc=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        created_utc=now_utc(),
         options=options.recorded(),
         provenance=_provenance(traces, keep_identity=options.keep_identity),
         reports=_report_infos(traces, job.collectives, _clocks(job, wanted)),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from pathlib import Path
 
 from nsysan.history.budgets import Budgets, read_budgets
 from nsysan.history.gate import GateResult, judge
 from nsysan.history.store import Details, Store
+from nsysan.model.clock import now_utc
 from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.text import display_text
 from nsysan.pipeline.analyze import AnalyzeOptions
@@ -45,7 +45,7 @@ def details_now(
     *, baseline: str | None = None, commit: str | None = None, labels: Mapping[str, str] | None = None
 ) -> Details:
     """What is said of runs that are added at this moment."""
-    now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    now = now_utc()
     shown = [None if text is None else display_text(text) for text in (commit, baseline)]
     return Details(now, shown[0], labels, shown[1])
 

@@ -12,7 +12,7 @@ from nsysan.analysis.steps import Steps
 from nsysan.model.findings import Finding
 from nsysan.model.losses import Basis
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.units import NS_PER_S
+from nsysan.model.units import NS_PER_S, S_PER_HOUR
 from nsysan.pipeline.smaller_run import scaling_row
 from nsysan.planning.cost import gpu_hours, saved_frac
 from nsysan.planning.flop import Attention, flop_per_token
@@ -25,7 +25,6 @@ _NO_MODEL = "needs the model: give --model"
 _NO_PEAK = "needs the dense peak of one GPU: give --peak and --dtype"
 _NO_WORLD = "needs how many GPUs the whole job has: give --world-size"
 _NO_BATCH = "needs sequence and global_batch of the model: give them with --model FILE,sequence=...,global_batch=..."
-_S_PER_HOUR = 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ class _Measured:
             price=price,
             gpu_hours_per_step=None if step_ns is None or world_size is None else gpu_hours(world_size, step_ns),
             cost_per_hour=hourly,
-            tokens_per_money=None if per_s is None or not hourly else per_s * _S_PER_HOUR / hourly,
+            tokens_per_money=None if per_s is None or not hourly else per_s * S_PER_HOUR / hourly,
             costs=(),
             unknown=dict(self._unknown()),
         )

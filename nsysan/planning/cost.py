@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from nsysan.model.units import NS_PER_S
-
-_S_PER_HOUR = 3600
+from nsysan.model.units import NS_PER_S, S_PER_HOUR
 
 
 def gpu_hours(world_size: int, step_ns: float, step_count: float = 1) -> float:
     """GPU-hours of so many steps."""
-    return world_size * step_count * step_ns / NS_PER_S / _S_PER_HOUR
+    return world_size * step_count * step_ns / NS_PER_S / S_PER_HOUR
 
 
 def saved_frac(recoverable_ns: float, step_ns: float) -> float:

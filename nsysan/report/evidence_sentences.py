@@ -12,9 +12,8 @@ from nsysan.model.gpu_samples import Monitor
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.training_log import LogFormat
-from nsysan.model.units import counted, format_count, format_duration, format_fraction
+from nsysan.model.units import HZ_PER_MHZ, counted, format_clock, format_count, format_duration, format_fraction
 
-HZ_PER_MHZ = 1e6
 FORMATS = {
     LogFormat.TIMER: "step timer",
     LogFormat.MEGATRON: "Megatron",
@@ -110,7 +109,7 @@ def _clock_sentence(recording: GpuSamplesSummary) -> str:
     if not clocks_hz:
         told = "and no clock of one at work"
     elif len(clocks_hz) == 1:
-        told = f"at {clocks_hz[0] / HZ_PER_MHZ:,.0f} MHz at work"
+        told = f"at {format_clock(clocks_hz[0])} at work"
     else:
         low, high = min(clocks_hz) / HZ_PER_MHZ, max(clocks_hz) / HZ_PER_MHZ
         told = f"whose clocks at work lie between {low:,.0f} and {high:,.0f} MHz"

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from nsysan.analysis.gpu_samples import GpuSamplesSummary, SampledGpuSummary
 from nsysan.analysis.scheduler_jobs import SchedulerJobSummary
 from nsysan.analysis.training_logs import TrainingLogSummary
-from nsysan.model.units import counted
+from nsysan.model.units import counted, format_clock
 from nsysan.report import cells
 from nsysan.report.elements import Cell, Column, Table
-from nsysan.report.evidence_sentences import FORMATS, HZ_PER_MHZ
+from nsysan.report.evidence_sentences import FORMATS
 from nsysan.report.prose import capitalized
 from nsysan.report.terms import TERMS
 
@@ -112,7 +112,7 @@ def _sampled_row(recording: GpuSamplesSummary, gpu: SampledGpuSummary) -> tuple[
     return (
         Cell(gpu.label, ", ".join(part for part in told if part is not None)),
         cells.count(gpu.sample_count),
-        cells.UNKNOWN if clock is None else Cell(f"{clock / HZ_PER_MHZ:,.0f} MHz", value=clock),
+        cells.UNKNOWN if clock is None else Cell(format_clock(clock), value=clock),
         cells.UNKNOWN if gpu.power_w is None else Cell(f"{gpu.power_w:,.0f} W", value=gpu.power_w),
         cells.UNKNOWN if gpu.temperature_c is None else Cell(f"{gpu.temperature_c:.0f} °C", value=gpu.temperature_c),
         *(

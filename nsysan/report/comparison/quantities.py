@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 
 from nsysan.history.differences import Difference
 from nsysan.model.figures import Unit
-from nsysan.model.units import format_bytes, format_duration, format_fraction, format_rate
+from nsysan.model.units import format_bytes, format_clock, format_duration, format_fraction, format_rate
 from nsysan.report.elements import Cell
 
 MINUS = "\u2212"
 UNKNOWN = "not known"
-_HZ_PER_MHZ = 1_000_000
 
 
 def _format_count(count: float) -> str:
@@ -25,7 +24,7 @@ _FORMATS: Mapping[Unit, Callable[[float], str]] = {
     Unit.BYTES_PER_S: format_rate,
     Unit.COUNT: _format_count,
     Unit.PER_S: lambda rate: f"{_format_count(rate)}/s",
-    Unit.HZ: lambda clock_hz: f"{clock_hz / _HZ_PER_MHZ:,.0f} MHz",
+    Unit.HZ: format_clock,
 }
 _COPIED_UNITS = {Unit.NS: "ns", Unit.FRAC: "fraction", Unit.BYTES: "bytes", Unit.BYTES_PER_S: "bytes/s"}
 
