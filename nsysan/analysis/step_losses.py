@@ -15,10 +15,12 @@ from nsysan.analysis.gpu_time import GpuTime, no_gpu_work
 from nsysan.analysis.recomputation import Recomputation
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.stragglers import Stragglers
+from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.job import Job
 from nsysan.attribution.losses.communication import ExposedByMember
 from nsysan.attribution.losses.device_losses import DeviceLosses, LossKey
 from nsysan.attribution.losses.stretches import Stretches, stretches_of
+from nsysan.model.idle import Cause
 from nsysan.model.kernels import Collective
 from nsysan.model.losses import (
     CLOCK_THROTTLE,
@@ -81,7 +83,8 @@ class LossReport:
     others late. Those between stages of a pipeline are the loss ``pipeline_bubble`` instead. ``computing_ns`` is the
     time in which compute kernels run, ``graph_ns`` that in which only CUDA graphs do whose kernels are unknown, both
     mean over devices. ``short_gap_frac`` is the share of idle time in gaps under 1 ms, launches that come late one
-    after the other; null where nothing idles.
+    after the other; null where nothing idles. ``tells_data_waits`` says whether every report with work names a wait for
+    data as such: by ranges of a loader or calls of the operating system; else it counts as a launch that comes late.
     """
 
     basis: Basis
@@ -92,6 +95,7 @@ class LossReport:
     graph_ns: int
     waiting_ns: int
     short_gap_frac: float | None
+    tells_data_waits: bool
     causes: tuple[Loss, ...]
     classes: tuple[ClassLoss, ...]
 
@@ -162,9 +166,14 @@ class _JobLosses:
             graph_ns=round(float(self._graph_ns.mean())),
             waiting_ns=round(float((self._waits_ns - self._bubbles_ns).mean())),
             short_gap_frac=self._short_gap_frac,
+            tells_data_waits=all(_tells_data_waits(self._job, report) for report in self._reports),
             causes=tuple(causes),
             classes=tuple(self._of_class(one) for one in BottleneckClass),
         )
+
+    @property
+    def _reports(self) -> set[int]:
+        return {device.report for device in self._stretches.devices}
 
     def _loss(self, key: LossKey, lost_ns: Int64Array) -> Loss:
         cause, found_class, bound = key
@@ -278,6 +287,11 @@ class _JobLosses:
             return
         lost_ns = np.full_like(self._own_ns, gemms.gemm_lost_measured_ns_per_step or 0)
         yield (INEFFICIENT_GEMM, BottleneckClass.COMPUTE, Bound.AT_MOST), np.minimum(lost_ns, self._computing_ns)
+
+
+def _tells_data_waits(job: Job, report: int) -> bool:
+    host = job.idle.threads[report].host
+    return bool(host.trace.os_calls) or bool((host.range_causes == code_of(Cause.DATA_LOADING)).any())
 
 
 def _short_gap_frac(found: Sequence[DeviceLosses]) -> float | None:

@@ -77,7 +77,15 @@ class _Walk:
             return ClassVerdict(ClassState.UNKNOWN, None, None, 0, self._products.told)
         if one in _OF_IDLE_CAUSES and state is ClassState.OK and not self._tells_causes:
             return ClassVerdict(ClassState.UNKNOWN, None, None, 0, "CUDA calls were not recorded: idle has no cause.")
+        if one is BottleneckClass.DATA and state is ClassState.OK and self._may_hide_data_waits:
+            return ClassVerdict(ClassState.UNKNOWN, None, None, 0, _NO_DATA_WAITS)
         return ClassVerdict(state, loss.recoverable_ns, frac, loss.unresolved_ns, sentence)
+
+    @property
+    def _may_hide_data_waits(self) -> bool:
+        """Whether waits for data may be among what counts as scheduling, and enough is lost to that."""
+        hidden_ns = self._weight(BottleneckClass.SCHEDULING)
+        return not self._report.tells_data_waits and hidden_ns >= MATERIAL_FRAC * self._report.stretch_ns
 
     @property
     def _ranks_missing(self) -> str | None:
@@ -168,4 +176,8 @@ class _Walk:
         return ". ".join(filter(None, (shown, self._products.doubt))) + "."
 
 
+_NO_DATA_WAITS = (
+    "Neither ranges of a loader nor calls of the operating system were recorded: "
+    "waiting for data looks like launches that come late."
+)
 _OF_IDLE_CAUSES = frozenset({BottleneckClass.DATA, BottleneckClass.MEMORY, BottleneckClass.SCHEDULING})

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
+from nsysan.analysis.idle_gaps import Gap, IdleGaps
 from nsysan.findings.losing import finding_of, gap_evidence, losses_to, whose
 from nsysan.findings.registry import Rule
-from nsysan.model.findings import Finding
+from nsysan.model.findings import Evidence, EvidencePlace, Finding, PlaceKind
 from nsysan.model.idle import Cause
 from nsysan.model.prose import capitalized
-from nsysan.model.results import ResultSet
+from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.units import format_duration
+
+FEWEST_TURNS = 5
+"""So many gaps of a GPU must be equally long before that is no chance."""
+EQUAL_FRAC = 0.05
+"""Gaps are equally long that differ by no more from their middle."""
 
 
 def find_held_work(results: ResultSet) -> Iterable[Finding]:
@@ -20,9 +27,32 @@ def find_held_work(results: ResultSet) -> Iterable[Finding]:
             results,
             rule=RULE.id,
             title=capitalized(f"{whose(loss)}launched work is held back while the GPU idles"),
-            evidence=gap_evidence(results, Cause.DEVICE_WAIT),
+            evidence=(*gap_evidence(results, Cause.DEVICE_WAIT), *_turns(results)),
             confirm="Record with --cuda-event-trace=true: which stream or event does the work wait for?",
         )
 
 
 RULE = Rule("held_work", find_held_work)
+
+
+def _turns(results: ResultSet) -> Iterator[Evidence]:
+    """The GPU with most gaps that are equally long: work that is held by queues and events is held ever differently."""
+    found = results.get(IdleGaps)
+    held: dict[str, list[Gap]] = {}
+    for gap in () if isinstance(found, Skipped) else found.gaps:
+        if 2 * (gap.causes or {}).get(f"{Cause.DEVICE_WAIT.value}_ns", 0) > gap.duration_ns:
+            held.setdefault(gap.gpu, []).append(gap)
+    gaps = max((_equally_long(gaps) for gaps in held.values()), key=len, default=())
+    if len(gaps) >= FEWEST_TURNS:
+        first, middle_ns = min(gaps, key=lambda gap: gap.start_ns), sorted(gap.duration_ns for gap in gaps)[len(gaps) // 2]
+        yield Evidence(
+            f"{len(gaps)} of these gaps on {first.gpu} are equally long, {format_duration(middle_ns)}, as where another "
+            "process gets the GPU in turns: does one share it?",
+            IdleGaps.id,
+            EvidencePlace(PlaceKind.GAP, first.gpu, first.start_ns, first.end_ns),
+        )
+
+
+def _equally_long(gaps: Sequence[Gap]) -> Sequence[Gap]:
+    middle_ns = sorted(gap.duration_ns for gap in gaps)[len(gaps) // 2]
+    return [gap for gap in gaps if abs(gap.duration_ns - middle_ns) <= EQUAL_FRAC * middle_ns]

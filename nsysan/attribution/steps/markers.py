@@ -11,8 +11,8 @@ import numpy as np
 from nsysan.attribution.grouping import codes_of, rows_by_key
 from nsysan.attribution.host import Host
 from nsysan.attribution.ranges.names import NameGroups, group_name, numbers_in
+from nsysan.attribution.steps.expression import matched_places
 from nsysan.model.distinct import distinct, first_rows
-from nsysan.model.errors import UsageError
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges
 from nsysan.model.trace import PROCESS_BITS, Trace
 
@@ -184,11 +184,5 @@ def _matching_ids(trace: Trace, ranges: NvtxRanges, spelling: str) -> list[int]:
     for is_meant in (lambda text: text == spelling, lambda text: group_name(text) == spelling):
         if found := [name_id for name_id, text in texts.items() if is_meant(text)]:
             return found
-    try:
-        expression = re.compile(spelling)
-    except re.error as error:
-        raise UsageError(
-            f"No range is called as --marker says, and as an expression it is wrong: {error}.",
-            "Give the text of a range, or an expression that its whole text matches.",
-        ) from error
-    return [name_id for name_id, text in texts.items() if expression.fullmatch(text)]
+    name_ids = list(texts)
+    return [name_ids[place] for place in matched_places(spelling, list(texts.values()))]

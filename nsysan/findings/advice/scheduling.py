@@ -122,6 +122,13 @@ SCHEDULING = (
         sentence="Record with --cuda-event-trace=true, and look which stream or event the held work waits for.",
     ),
     Advice(
+        id="share_no_gpu",
+        causes=frozenset({Cause.DEVICE_WAIT.value}),
+        sentence="Run the job alone on its GPUs: processes that share one without MPS take turns of milliseconds. "
+        "nvidia-smi shows them, and nsys with --gpuctxsw=true their turns.",
+        only_if="another process has work on the GPU",
+    ),
+    Advice(
         id="more_microbatches",
         causes=frozenset({PIPELINE_BUBBLE}),
         sentence="Cut the batch into more micro-batches: of p stages and m micro-batches (p - 1) / (m + p - 1) "
