@@ -19,10 +19,8 @@ from nsysan.model.distinct import distinct
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import Copies, IdArray, Int64Array, Memsets
+from nsysan.model.trace import IMPOSSIBLE_BYTES
 from nsysan.model.units import NS_PER_S
-
-IMPOSSIBLE_BYTES = 1 << 44
-"""16 TiB: more than any memory a copy could fill; a larger size is damage."""
 
 TIMESTAMP_RESOLUTION_NS = 32
 """Of GPU timestamps, by NVIDIA's staff: a copy may have taken this much longer than its record says."""

@@ -45,7 +45,9 @@ def _of_report(job: Job, report: int, trace: Trace) -> Iterator[NetworkCounter]:
     start_ns = min(int(bounds_ns[0]) for bounds_ns in windows)
     end_ns = max(int(bounds_ns[-1]) for bounds_ns in windows)
     samples = trace.network_samples
-    samples = samples.take((samples.start_ns < end_ns) & (samples.end_ns > start_ns))
+    # one of no length says nothing
+    inside = (samples.start_ns < end_ns) & (samples.end_ns > start_ns) & (samples.end_ns > samples.start_ns)
+    samples = samples.take(inside)
     for group in _by_counter(samples):
         inside_ns = np.minimum(group.end_ns, end_ns) - np.maximum(group.start_ns, start_ns)
         adapter_id, metric_key = int(group.adapter_id[0]), (int(group.list_id[0]), int(group.metric_id[0]))

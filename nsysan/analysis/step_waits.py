@@ -6,22 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from nsysan.analysis.collectives import Collectives, exposure_of
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.steps import Steps
-from nsysan.attribution.collectives.exposure import Exposure
-from nsysan.attribution.job import Device, Job
+from nsysan.attribution.job import Job
+from nsysan.attribution.losses.communication import ExposedByMember, ExposedCommunication
 from nsysan.attribution.steps.steady import steady_steps
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.tables import ABSENT
+from nsysan.timeline.intervals import Intervals
 
 
 @dataclass(frozen=True, slots=True)
 class StepWaitsOfRank:
-    """A rank's exposed communication in the mean of its ``step_count`` steady steps.
+    """A rank's exposed communication in the mean of its ``step_count`` steady steps, taken apart as losses are.
 
     ``waiting_ns`` + ``transfer_ns`` + ``unresolved_ns`` is all of it; ``unresolved_ns`` is in collectives of which
     waiting is not known.
@@ -68,34 +66,25 @@ def compute_step_waits(job: Job, results: ResultSet) -> StepWaits | Skipped:
         if isinstance(needed, Skipped):
             return Skipped(StepWaits.id, needed.reason, needed.recapture)
     exposure, devices = exposure_of(job), {device.id: device for device in job.devices}
+    communication = ExposedByMember(job.collectives, exposure)
     rank_of = job.collectives.ranks.of_member
     rows = []
     for member in sorted(exposure.exposed, key=rank_of.__getitem__):
-        row = _row(job, exposure, member, devices[job.collectives.members[member].id])
-        rows += [] if row is None else [row]
+        steps = steady_steps(job, devices[job.collectives.members[member].id])
+        if steps is not None:
+            rows.append(_row(job, communication.of(member), member, steps))
     return StepWaits(tuple(rows))
 
 
 ANALYSIS = Analysis(StepWaits, compute_step_waits, needs=(Steps, Collectives))
 
 
-def _row(job: Job, exposure: Exposure, member: int, device: Device) -> StepWaitsOfRank | None:
-    steps, found = steady_steps(job, device), job.collectives
-    if steps is None:
-        return None
-    own = found.rows_of(member)
-    start_ns, end_ns, wait_ns = found.operations.start_ns[own], found.operations.end_ns[own], found.waits_ns[own]
-    known = wait_ns != ABSENT
-    waited_until_ns = start_ns + np.where(known, wait_ns, 0)
-    waiting_ns = exposure.exposed_where(member, start_ns, waited_until_ns).overlap_ns(steps)
-    # what is not known beside a wait that is known counts once
-    doubtful_ns = exposure.exposed_where(member, start_ns, np.where(known, waited_until_ns, end_ns)).overlap_ns(steps)
-    total_ns = exposure.exposed[member].overlap_ns(steps)
+def _row(job: Job, exposed: ExposedCommunication, member: int, steps: Intervals) -> StepWaitsOfRank:
     return StepWaitsOfRank(
-        rank=found.ranks.of_member[member],
-        device=device.id,
+        rank=job.collectives.ranks.of_member[member],
+        device=job.collectives.members[member].id,
         step_count=len(steps),
-        waiting_ns=waiting_ns / len(steps),
-        transfer_ns=(total_ns - doubtful_ns) / len(steps),
-        unresolved_ns=(doubtful_ns - waiting_ns) / len(steps),
+        waiting_ns=exposed.wait.overlap_ns(steps) / len(steps),
+        transfer_ns=exposed.transfer.overlap_ns(steps) / len(steps),
+        unresolved_ns=(exposed.messages.overlap_ns(steps) + exposed.unresolved.overlap_ns(steps)) / len(steps),
     )

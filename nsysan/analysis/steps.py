@@ -106,6 +106,11 @@ class StepTable:
     excluded: tuple[ExcludedSteps, ...]
     devices: tuple[StepsOfDevice, ...]
 
+    @property
+    def mean_ns(self) -> float | None:
+        """The job's mean step: that of the device for which it is longest; None where no step is steady."""
+        return max((device.mean_ns for device in self.devices if device.mean_ns is not None), default=None)
+
 
 @dataclass(frozen=True, slots=True)
 class Steps:

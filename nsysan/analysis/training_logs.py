@@ -68,7 +68,8 @@ class TrainingLogs:
 
 def compute_training_logs(job: Job, results: ResultSet) -> TrainingLogs:
     """A summary of each training log among the evidence, held against the traces' steps."""
-    trace_step_ns = _mean_step_ns(results)
+    steps = results.get(Steps)
+    trace_step_ns = None if isinstance(steps, Skipped) else steps.steps.mean_ns
     return TrainingLogs(tuple(_summary(log, trace_step_ns) for log in job.evidence.of(TrainingLog)))
 
 
@@ -80,13 +81,6 @@ def counts_batches(log_format: LogFormat, slowdown: float) -> bool:
     whole = round(slowdown)
     is_bar = log_format is LogFormat.PROGRESS_BAR
     return is_bar and whole > 1 and abs(slowdown / whole - 1) <= MULTIPLE_TOLERANCE
-
-
-def _mean_step_ns(results: ResultSet) -> float | None:
-    found = results.get(Steps)
-    devices = () if isinstance(found, Skipped) else found.steps.devices
-    means_ns = [device.mean_ns for device in devices if device.mean_ns is not None]
-    return sum(means_ns) / len(means_ns) if means_ns else None
 
 
 def _summary(log: TrainingLog, trace_step_ns: float | None) -> TrainingLogSummary:

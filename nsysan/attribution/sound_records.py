@@ -1,4 +1,4 @@
-"""Host records whose times can be: damaged ones would hold a thread up for years."""
+"""Records of the host and samples that can be: damaged ones would hold a thread up for years, or lift any mean."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from nsysan.model.counters import COUNTERS, Counter
 from nsysan.model.run import Note
-from nsysan.model.tables import ABSENT, BoolArray, NvtxDetails, Table
+from nsysan.model.tables import ABSENT, BoolArray, CounterSamples, MemoryEvents, NvtxDetails, Table
 from nsysan.model.text import display_text
-from nsysan.model.trace import IMPOSSIBLE_NS, Trace
+from nsysan.model.trace import IMPOSSIBLE_BYTES, IMPOSSIBLE_NS, Trace
 from nsysan.model.units import counted
 
 HOST_TABLES = (
@@ -32,11 +33,18 @@ HOST_TABLES = (
     "gpu_switches",
 )
 """The fields of a Trace that hold what the host did, and what was sampled."""
+MOST_PERCENT = 200
+"""What a unit may do is known to a few percent; a sample of twice all of it is damage."""
+MOST_MHZ = 10_000
+_VALUED = (CounterSamples, MemoryEvents)
 _DETAILS = {"nvtx_ranges": "nvtx_range_details", "nvtx_marks": "nvtx_mark_details"}
 
 
 def without_damaged(trace: Trace) -> Trace:
-    """The trace without host records that end before they begin or lie over ten days from session start."""
+    """The trace without host records that end before they begin or lie over ten days from session start.
+
+    Samples of counters and memory events with a value that nothing can have are left out, too.
+    """
     sound: dict[str, Any] = {}
     for name, table, kept in _host_tables(trace):
         if not kept.all():
@@ -46,11 +54,12 @@ def without_damaged(trace: Trace) -> Trace:
 
 
 def damage_notes(trace: Trace) -> Iterator[Note]:
-    """What was left out of each table for its times."""
-    for name, _, kept in _host_tables(trace):
+    """What was left out of each table for its times, or its values."""
+    for name, table, kept in _host_tables(trace):
         if left_out := int((~kept).sum()):
             rows = f"{counted(left_out, 'record')} of {name.replace('_', ' ')} in {display_text(trace.name)}"
-            yield Note("damaged_host_records", f"Left out for impossible times: {rows}.")
+            what = "times or values" if isinstance(table, _VALUED) else "times"
+            yield Note("damaged_host_records", f"Left out for impossible {what}: {rows}.")
 
 
 def _details_of(trace: Trace, name: str, kept: BoolArray) -> dict[str, NvtxDetails]:
@@ -77,4 +86,13 @@ def _is_sound(table: Table) -> BoolArray:
     end_ns = columns.get("end_ns", start_ns)
     end_ns = np.where(end_ns == ABSENT, start_ns, end_ns)
     sound: BoolArray = (start_ns >= -IMPOSSIBLE_NS) & (end_ns <= IMPOSSIBLE_NS) & (end_ns >= start_ns)
-    return sound
+    return sound & _has_possible_value(table)
+
+
+def _has_possible_value(table: Table) -> BoolArray:
+    if isinstance(table, CounterSamples):
+        most = np.where(table.counter == COUNTERS.index(Counter.GPC_CLOCK), MOST_MHZ, MOST_PERCENT)
+        return np.asarray((table.value >= 0) & (table.value <= most))
+    if isinstance(table, MemoryEvents):
+        return np.asarray((table.size_bytes >= 0) & (table.size_bytes < IMPOSSIBLE_BYTES))
+    return np.ones(len(table), np.bool_)

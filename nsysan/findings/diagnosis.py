@@ -10,6 +10,7 @@ from nsysan.analysis.step_losses import ClassLoss, LossReport, StepLosses
 from nsysan.findings.product_speed import ProductSpeed
 from nsysan.findings.thresholds import BUSY_FRAC, MATERIAL_FRAC, NAMED_FRAC
 from nsysan.model.findings import ClassVerdict, Diagnosis, Finding, Headline
+from nsysan.model.idle import Cause
 from nsysan.model.losses import EXPOSED_COLLECTIVE, Basis, Bound
 from nsysan.model.prose import paired
 from nsysan.model.results import ResultSet, Skipped
@@ -83,8 +84,8 @@ class _Walk:
 
     @property
     def _may_hide_data_waits(self) -> bool:
-        """Whether waits for data may be among what counts as scheduling, and enough is lost to that."""
-        hidden_ns = self._weight(BottleneckClass.SCHEDULING)
+        """Whether enough is lost to what waits for data count as where nothing names them."""
+        hidden_ns = sum(loss.recoverable_ns for loss in self._report.causes if loss.cause in _LIKE_DATA_WAITS)
         return not self._report.tells_data_waits and hidden_ns >= MATERIAL_FRAC * self._report.stretch_ns
 
     @property
@@ -178,6 +179,7 @@ class _Walk:
 
 _NO_DATA_WAITS = (
     "Neither ranges of a loader nor calls of the operating system were recorded: "
-    "waiting for data looks like launches that come late."
+    "waiting for data looks like launches that come late. nsys records both with -t cuda,nvtx,osrt."
 )
+_LIKE_DATA_WAITS = frozenset({Cause.LAUNCH_STARVED.value, Cause.OS_BLOCKED.value, Cause.UNKNOWN.value})
 _OF_IDLE_CAUSES = frozenset({BottleneckClass.DATA, BottleneckClass.MEMORY, BottleneckClass.SCHEDULING})

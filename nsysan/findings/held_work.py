@@ -44,15 +44,19 @@ def _turns(results: ResultSet) -> Iterator[Evidence]:
             held.setdefault(gap.gpu, []).append(gap)
     gaps = max((_equally_long(gaps) for gaps in held.values()), key=len, default=())
     if len(gaps) >= FEWEST_TURNS:
-        first, middle_ns = min(gaps, key=lambda gap: gap.start_ns), sorted(gap.duration_ns for gap in gaps)[len(gaps) // 2]
+        first = min(gaps, key=lambda gap: gap.start_ns)
         yield Evidence(
-            f"{len(gaps)} of these gaps on {first.gpu} are equally long, {format_duration(middle_ns)}, as where another "
-            "process gets the GPU in turns: does one share it?",
+            f"{len(gaps)} such gaps on {first.gpu} are equally long, {format_duration(_middle_ns(gaps))}, as where "
+            "another process gets the GPU in turns: does one share it?",
             IdleGaps.id,
             EvidencePlace(PlaceKind.GAP, first.gpu, first.start_ns, first.end_ns),
         )
 
 
 def _equally_long(gaps: Sequence[Gap]) -> Sequence[Gap]:
-    middle_ns = sorted(gap.duration_ns for gap in gaps)[len(gaps) // 2]
+    middle_ns = _middle_ns(gaps)
     return [gap for gap in gaps if abs(gap.duration_ns - middle_ns) <= EQUAL_FRAC * middle_ns]
+
+
+def _middle_ns(gaps: Sequence[Gap]) -> int:
+    return sorted(gap.duration_ns for gap in gaps)[len(gaps) // 2]

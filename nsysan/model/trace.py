@@ -45,6 +45,9 @@ PROCESS_BITS = ~((1 << PID_SHIFT) - 1)
 IMPOSSIBLE_NS = 10 * 86_400 * NS_PER_S
 """Ten days: no capture is as long, so a time further from session start is damage (CUPTI writes 2^63 for unknown)."""
 
+IMPOSSIBLE_BYTES = 1 << 44
+"""16 TiB: more than any memory of a GPU or copy into it; a larger size is damage."""
+
 
 def process_of(global_id: int) -> int | None:
     """The process id inside a serialized global pid or tid (bits 24 to 47), None where that is ``ABSENT``."""

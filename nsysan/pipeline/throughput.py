@@ -84,8 +84,8 @@ class _Measured:
     def __init__(self, results: ResultSet, options: ThroughputOptions) -> None:
         self._options = options
         steps, collectives = results.get(Steps), results.get(Collectives)
-        known = [] if isinstance(steps, Skipped) else [one.mean_ns for one in steps.steps.devices if one.mean_ns]
-        self._step_ns = max(known, default=None)
+        # a step of no length has no pace
+        self._step_ns = None if isinstance(steps, Skipped) else steps.steps.mean_ns or None
         self._no_steps = f"needs training steps: {steps.reason}" if isinstance(steps, Skipped) else "no step is steady"
         self._world_size = None if isinstance(collectives, Skipped) else collectives.world_size
 

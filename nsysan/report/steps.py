@@ -26,14 +26,6 @@ def slowest_device(table: StepTable) -> StepsOfDevice:
     return max(table.devices, key=lambda device: (device.median_ns or 0.0, device.step_count))
 
 
-def mean_step_ns(run: Run) -> float | None:
-    """How long a steady step takes: mean over the steps of a device, then over devices; None where none is steady."""
-    found = run.results.get(Steps)
-    means_ns = () if isinstance(found, Skipped) else [device.mean_ns for device in found.steps.devices]
-    known_ns = [mean_ns for mean_ns in means_ns if mean_ns is not None]
-    return sum(known_ns) / len(known_ns) if known_ns else None
-
-
 def distribution(device: StepsOfDevice) -> str:
     """How many steady steps are slow: ``1 step in 4 takes over 1.2 medians``."""
     limit = f"over {SLOW_FACTOR} medians"

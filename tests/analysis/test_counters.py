@@ -125,6 +125,23 @@ def test_lost_samples_are_not_made_up(tmp_path: Path) -> None:
     assert gpu.counters[0].window_frac == pytest.approx((3_000 * 0.1 + 1_500 * 0.9) / 4_500)
 
 
+@pytest.mark.parametrize("value", [-1, 201, 2**62])
+def test_a_value_that_no_counter_has_is_left_out_and_said(tmp_path: Path, value: int) -> None:
+    export = one_gpu().kernel(0, 5_000, "gemm").gpu_metrics(0, ["SM Issue"])
+    for time_ns, percent in ((1_000, 10), (2_000, 20), (3_000, value), (4_000, 20), (5_000, 20)):
+        export.gpu_sample(time_ns, 0, {"SM Issue": percent})
+    job = build_job([read_trace(export.write(tmp_path / "r.sqlite"), ReadOptions())])
+
+    found = compute_counters(job, ResultSet({}))
+
+    assert isinstance(found, Counters)
+    # 1 us between samples is usual, and a sample stands for 1.5 of it at most
+    assert found.counters[0].counters[0].window_frac == pytest.approx((1_000 * 0.1 + 3_500 * 0.2) / 4_500)
+    assert [note.sentence for note in job.notes if note.id == "damaged_host_records"] == [
+        "Left out for impossible times or values: 1 record of counter samples in r.sqlite."
+    ]
+
+
 def test_the_parts_of_a_link_add_up_and_the_clock_is_a_clock(tmp_path: Path) -> None:
     metrics = {"NVLink RX Requests User Data": 20, "NVLink RX Responses User Data": 30, "GPC Clock Frequency": 1_755}
     export = one_gpu().kernel(0, 2_000, "gemm").gpu_metrics(0, list(metrics))
@@ -198,6 +215,8 @@ def test_counters_of_adapters(schema: str, tmp_path: Path) -> None:
     )
     export.network_sample(0, 1_500, 2, 6, 100).network_sample(1_500, 3_000, 2, 6, 500)
     export.network_sample(2_000, 3_000, 2, 10, 7).network_sample(4_000, 5_000, 2, 10, 99)
+    # of no length, alone and beside others: they say nothing
+    export.network_sample(2_000, 2_000, 3, 6, 5).network_sample(2_000, 2_000, 2, 6, 9_000)
 
     found = counters_of(export.write(tmp_path / "r.sqlite"))
 

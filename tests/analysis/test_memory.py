@@ -59,6 +59,16 @@ def test_the_curve_of_a_gpu_that_two_processes_share(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("size_bytes", [-1, 1 << 44, 2**63 - 1])
+def test_a_block_that_no_gpu_holds_was_never_taken(tmp_path: Path, size_bytes: int) -> None:
+    export = Export().gpu(uuid="0-1", memory_bytes=80 * GIB).cuda_device(uuid="0-1").kernel(10, 90, "k")
+    export.memory(20, 3 * GIB, 0xA).memory(30, size_bytes, 0xB)
+
+    [gpu] = memory_of(export.write(tmp_path / "r.sqlite")).gpus
+
+    assert (gpu.peak_bytes, gpu.end_bytes, gpu.event_count) == (3 * GIB, 3 * GIB, 1)
+
+
 def test_calls_and_copies_of_steady_steps(tmp_path: Path) -> None:
     export = stepped()
     export.call(120, 130, "cudaMalloc_v3020").call(140, 145, "cudaFree_v3020").call(320, 327, "cuMemCreate")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from nsysan.analysis.steps import Step, Steps, StepsOfDevice, StepTable, compute_steps
 from nsysan.attribution.job import build_job
 from nsysan.attribution.steps.exclusion import Exclusion
+from nsysan.attribution.steps.expression import matched_places
 from nsysan.attribution.steps.job_steps import StepSource
 from nsysan.attribution.window import WindowChoice
 from nsysan.ingest.reading import ReadOptions, read_trace
@@ -201,6 +202,30 @@ def test_the_user_names_markers_by_text_shared_name_or_expression(tmp_path: Path
 def test_a_marker_that_marks_nothing_is_refused(tmp_path: Path, marker: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         table(tmp_path, loop(["step 0", "step 1", "step 2"]), marker)
+
+
+def test_an_expression_that_would_take_years_is_stopped() -> None:
+    said = r"^The expression of --marker cannot be held against the texts of 2 ranges: it takes over 0\.3 s\.\n"
+    with pytest.raises(UsageError, match=said):
+        matched_places("(a+)+$", ["a", "a" * 64 + "!"], patience_s=0.3)
+
+    assert matched_places("(a+)+", ["a", "a" * 64, "b", "\ud800"]) == [0, 1]
+
+
+def test_the_jobs_mean_step_is_the_longest_of_its_devices(tmp_path: Path) -> None:
+    export = Export()
+    for pid, step_ns in ((100, 10 * MS), (200, 12 * MS)):
+        for place in range(4):
+            begin_ns, number = place * step_ns, place + 1
+            export.nvtx(begin_ns, begin_ns + step_ns, f"step {place}", pid=pid)
+            export.call(begin_ns, begin_ns + 1, LAUNCH, pid=pid, correlation=number)
+            export.kernel(begin_ns + 5 * US, begin_ns + 9 * MS, "k", pid=pid, correlation=number)
+
+    found = table(tmp_path, export)
+
+    assert isinstance(found, StepTable)
+    assert [device.mean_ns for device in found.devices] == [10 * MS, 12 * MS]
+    assert found.mean_ns == 12 * MS
 
 
 GEMM, ADAM = "ampere_sgemm_128x64_tn", "void multi_tensor_apply_kernel<AdamFunctor>(int)"

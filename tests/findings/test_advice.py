@@ -91,7 +91,7 @@ def test_copies_of_batches_and_others_have_advice_of_their_own() -> None:
 
 
 def gaps(short_frac: float) -> ResultSet:
-    report = LossReport(Basis.STEPS, 1, 1, 100, 50, 0, 0, short_frac, (), ())
+    report = LossReport(Basis.STEPS, 1, 1, 100, 50, 0, 0, short_frac, tells_data_waits=True, causes=(), classes=())
     return ResultSet({"step_losses": StepLosses(report)})
 
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nsysan.model.findings import Finding
-from nsysan.model.verdicts import BottleneckClass
+from nsysan.model.verdicts import BottleneckClass, ClassState
 from nsysan.synth.export import Export
 from tests.runs import analyze_exports
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 MS, US = 1_000_000, 1_000
@@ -42,6 +43,46 @@ def steps(pause_ns: int = 0, named: str | None = None, *, pausing: range = range
 
 def about(findings: tuple[Finding, ...], cause: str) -> list[tuple[BottleneckClass | None, int | None]]:
     return [(found.bottleneck_class, found.recoverable_ns) for found in findings if found.cause == cause]
+
+
+def state_of_data(folder: Path, export: Export) -> ClassState:
+    return analyze_exports(folder, export).diagnosis.classes[BottleneckClass.DATA].state
+
+
+def test_waits_for_data_that_nothing_names_are_not_called_sound(tmp_path: Path) -> None:
+    paused = steps(2 * MS)
+
+    assert state_of_data(tmp_path, paused) is ClassState.UNKNOWN
+    # calls of the operating system, or the range of a loader, would have told such a wait
+    assert state_of_data(tmp_path, steps(2 * MS).os_call(0, 10, "poll")) is ClassState.OK
+    assert state_of_data(tmp_path, steps(2 * MS).nvtx(0, 10, "DataLoader.__next__")) is ClassState.OK
+    # what has another name is no wait for data, and hardly any pause hides none
+    assert state_of_data(tmp_path, steps(2 * MS, "gc")) is ClassState.OK
+    assert state_of_data(tmp_path, steps(50 * US)) is ClassState.OK
+
+
+def held(lengths_ms: Sequence[float]) -> Export:
+    """Kernels launched while the one before runs, each of which begins so long after that has ended."""
+    export, now = Export(), 0
+    for number, length_ms in enumerate([0.0, *lengths_ms]):
+        export.call(now - 90 * US, now - 80 * US, "cudaLaunchKernel_v7000", correlation=number + 1)
+        now += int(length_ms * MS)
+        export.kernel(now, now + 100 * US, GEMM, correlation=number + 1)
+        now += 100 * US
+    return export
+
+
+def sentences_of_held_work(folder: Path, lengths_ms: Sequence[float]) -> str:
+    [found] = [one for one in analyze_exports(folder, held(lengths_ms)).findings if one.id == "held_work"]
+    return " ".join(one.sentence for one in found.evidence)
+
+
+def test_held_work_that_waits_equally_long_may_share_its_gpu(tmp_path: Path) -> None:
+    turns = sentences_of_held_work(tmp_path, [9.0, 2.4, 2.45, 2.4, 2.35, 2.4])
+    chance = sentences_of_held_work(tmp_path, [9.0, 2.4, 2.45, 2.4, 2.35, 3.4])
+
+    assert "5 such gaps on gpu0 are equally long, 2.400 ms" in turns
+    assert "equally long" not in chance
 
 
 NAMED_PAUSES = [

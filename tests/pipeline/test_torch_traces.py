@@ -152,6 +152,32 @@ def test_both_ranks_make_a_run_that_knows_them() -> None:
     assert sum(row.count for row in result_of(run, CopySummary).copies) == 2 * 28
 
 
+def _held_ns(path: Path) -> int:
+    """The idle time of each gap later than 20 us after the call that launched what ends it had returned."""
+    events = _events(path)
+    calls = [event for event in events if event.get("cat") in {"cuda_runtime", "cuda_driver"}]
+    work = [event for event in events if event.get("cat") in {"kernel", "gpu_memcpy", "gpu_memset"}]
+    work.sort(key=lambda event: event["ts"])
+    called = [event["args"]["correlation"] for event in calls]
+    returned_ns = dict(zip(called, (end_ns for _, end_ns in _spans(calls, 0)), strict=True))
+    held_ns = idle_from_ns = 0
+    for event, (begin_ns, end_ns) in zip(work, _spans(work, 0), strict=True):
+        handed_ns = max(returned_ns[event["args"]["correlation"]], idle_from_ns) + 20_000
+        held_ns += max(begin_ns - handed_ns, 0) if idle_from_ns else 0
+        idle_from_ns = max(idle_from_ns, end_ns)
+    return held_ns
+
+
+def test_work_that_a_gpu_holds_back_was_launched_in_the_sixth_step_and_loads_no_code() -> None:
+    # 24 gaps of 2.4 ms, each ended by work that stood in the stream long before: this V100 is shared in turns
+    [gpu] = result_of(run := analyze(RANKS[:1], AnalyzeOptions()), GpuTime).gpus
+
+    assert gpu.idle_causes is not None
+    assert (gpu.idle_causes.device_wait_ns, gpu.idle_causes.module_loading_ns) == (_held_ns(RANKS[0]), 0)
+    [held] = [finding for finding in run.findings if finding.id == "held_work"]
+    assert "such gaps on gpu0 are equally long, 2.39" in " ".join(one.sentence for one in held.evidence)
+
+
 @each_rank
 def test_calls_and_collectives_are_those_of_the_json(path: Path) -> None:
     events = _events(path)

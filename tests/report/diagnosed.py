@@ -20,6 +20,7 @@ LOSSES = StepLosses(
         graph_ns=0,
         waiting_ns=60 * MS,
         short_gap_frac=0.2,
+        tells_data_waits=True,
         causes=(
             Loss(
                 cause="data_loading",

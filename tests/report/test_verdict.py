@@ -244,7 +244,7 @@ def test_the_data_wait_stands_beside_the_step_it_is_of() -> None:
     view = FIGURES.build(run_of(Baseline(figures), STEPS))
 
     assert isinstance(view, FiguresView)
-    assert view.figures[4].remark == "of a step of 70.000 ms; both are means over steps and ranks"
+    assert view.figures[4].remark == "mean over ranks, of a mean step of 70.000 ms"
 
 
 def test_a_true_zero_is_a_known_figure() -> None:

@@ -33,7 +33,7 @@ from nsysan.report.renderers import Renderer
 from nsysan.report.sections.collectives import collectives_heading
 from nsysan.report.sections.contention import contention_sentence, queued_sentence, same_stream_sentence
 from nsysan.report.sections.counters import counters_sentence
-from nsysan.report.sections.host import foreign_sentences
+from nsysan.report.sections.host import foreign_sentences, waits_sentence
 from nsysan.report.sections.memory import memory_sentence, recomputation_sentences, step_sentences
 from nsysan.report.sections.nccl import nccl_summary
 from nsysan.report.sections.stages import slowest, stage_sentence
@@ -231,10 +231,11 @@ def _contention_sentences(run: Run) -> list[str]:
 
 
 def _inside_lines(run: Run) -> list[str]:
-    """What stands out in memory, counters and host, a line each; nothing of what was not recorded."""
+    """What stands out in host, memory and counters, a line each; nothing of what was not recorded."""
     memory, again = run.results.get(Memory), run.results.get(Recomputation)
     counters, host = run.results.get(Counters), run.results.get(HostView)
-    sentences: list[str] = []
+    waits = waits_sentence(run)
+    sentences = [] if waits is None else [waits]
     if isinstance(memory, Memory) and memory.memory.gpus:
         sentences.append(memory_sentence(memory.memory))
     if isinstance(memory, Memory):

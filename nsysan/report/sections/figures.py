@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from nsysan.analysis.baseline import Baseline
+from nsysan.analysis.steps import Steps
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_bytes, format_duration, format_fraction
 from nsysan.report.elements import Term
 from nsysan.report.prose import capitalized, ended, spelled
 from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
-from nsysan.report.steps import mean_step_ns
 from nsysan.report.terms import TERMS
 
 
@@ -100,11 +100,12 @@ def _told_by(figure: Figure, baseline: Baseline) -> Figure:
 
 
 def _beside_step(figure: Figure, run: Run) -> Figure:
-    """The figure; one that is of a step with how long the step takes, as a mean like itself."""
-    step_ns = mean_step_ns(run)
+    """The figure; one that is of a step with how long the mean step takes."""
+    steps = run.results.get(Steps)
+    step_ns = None if isinstance(steps, Skipped) else steps.steps.mean_ns
     if figure.term is not TERMS["data_wait"] or not figure.known or step_ns is None:
         return figure
-    return replace(figure, remark=f"of a step of {format_duration(step_ns)}; both are means over steps and ranks")
+    return replace(figure, remark=f"mean over ranks, of a mean step of {format_duration(step_ns)}")
 
 
 SECTION = Section("figures", 10, "Figures", "The six baseline figures", _build, Layout.OPEN)

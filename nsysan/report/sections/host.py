@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from nsysan.analysis.host import HostReport, HostView
 from nsysan.analysis.launches import Launches
 from nsysan.analysis.launching_threads import SampledFunction
-from nsysan.analysis.synchronization import Synchronization
+from nsysan.analysis.named_calls import CallsOfName
+from nsysan.analysis.synchronization import Synchronization, SynchronizationOfDevice
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_count, format_duration, format_fraction
@@ -45,10 +46,40 @@ def _heading(host: HostReport) -> str:
     if not host.cuda_calls:
         return "No CUDA call lies in a window"
     longest = host.cuda_calls[0]
-    time = format_duration(longest.on_launching_ns)
-    same = alike(longest, host.cuda_calls, lambda call: format_duration(call.on_launching_ns))
+    same = alike(longest, host.cuda_calls, _on_launching)
     take = f"{listed([call.name for call in same])} {'takes' if len(same) == 1 else 'take'} most"
-    return f"Of the CUDA calls of {counted(len(host.threads), 'launching thread')}, {take}: {time}"
+    return f"Of the CUDA calls of {counted(len(host.threads), 'launching thread')}, {take}: {_on_launching(longest)}"
+
+
+def waits_sentence(run: Run) -> str | None:
+    """How long the host waited for the device that idled most of it, how full its queue was, and waits outside CUDA."""
+    host, waits = run.results.get(HostView), run.results.get(Synchronization)
+    if isinstance(host, Skipped) or isinstance(waits, Skipped):
+        return None
+    device = max(waits.synchronization, key=lambda found: (found.in_idle_ns, found.total_ns))
+    told = [_waited(device), *_queue(run, device.device)]
+    blocked = next((call for call in host.host.os_calls if call.on_launching_ns), None)
+    if blocked is not None:
+        told.append(f"In the operating system launching threads spent {_on_launching(blocked)} in {blocked.name}")
+    return ". ".join(told) + "."
+
+
+def _waited(found: SynchronizationOfDevice) -> str:
+    if not found.total_ns:
+        return f"The host never waited for {found.device}"
+    in_all, in_idle = format_duration(found.total_ns), format_duration(found.in_idle_ns)
+    return f"The host waited {in_all} for {found.device}, {in_idle} of it while that idled"
+
+
+def _queue(run: Run, device: str) -> Iterator[str]:
+    launches = run.results.get(Launches)
+    for found in () if isinstance(launches, Skipped) else launches.launches:
+        if found.device == device and found.empty_queue_frac is not None:
+            yield f"{format_fraction(found.empty_queue_frac)} of its launches found nothing queued"
+
+
+def _on_launching(call: CallsOfName) -> str:
+    return format_duration(call.on_launching_ns)
 
 
 def foreign_sentences(host: HostReport) -> Iterator[str]:
