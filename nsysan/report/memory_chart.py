@@ -12,8 +12,20 @@ _WIDTH = 1.05
 """Columns reach a little into the next, so that no background shows between them."""
 
 
-def memory_chart(gpu: MemoryOfGpu) -> ColumnChart:
-    """Columns from the first event to the last; the dashed line is all the GPU has, where the peak comes near it."""
+Span = tuple[int, int]
+"""From when to when, in ns of the GPU's clock."""
+
+
+def memory_span(gpu: MemoryOfGpu, window: Span | None) -> Span | None:
+    """From the first event to the last, and at least the window, if that is known; None without events."""
+    if not gpu.curve:
+        return None
+    first, last = gpu.curve[0][0], gpu.curve[-1][0]
+    return (first, last) if window is None else (min(first, window[0]), max(last, window[1]))
+
+
+def memory_chart(gpu: MemoryOfGpu, span: Span | None) -> ColumnChart:
+    """Columns over the span; the dashed line is all the GPU has, where the peak comes near it."""
     highest = max(gpu.peak_bytes, 1)
     near = gpu.capacity_bytes is not None and gpu.capacity_bytes <= 2 * highest
     top = gpu.capacity_bytes if near and gpu.capacity_bytes is not None else highest
@@ -25,7 +37,7 @@ def memory_chart(gpu: MemoryOfGpu) -> ColumnChart:
             label=format_bytes(in_use_bytes),
             place=None,
         )
-        for place, in_use_bytes in enumerate(_by_column(gpu))
+        for place, in_use_bytes in enumerate(_by_column(gpu, span))
     )
     return ColumnChart(
         columns=tuple(columns),
@@ -35,19 +47,18 @@ def memory_chart(gpu: MemoryOfGpu) -> ColumnChart:
     )
 
 
-def memory_axis(gpu: MemoryOfGpu) -> tuple[Tick, ...]:
-    """When the first and the last change was recorded."""
-    if not gpu.curve:
+def memory_axis(span: Span | None) -> tuple[Tick, ...]:
+    """When the columns begin and end."""
+    if span is None:
         return ()
-    first, last = gpu.curve[0][0], gpu.curve[-1][0]
-    return (Tick("0%", format_timestamp(first), "start"), Tick("100%", format_timestamp(last), "end"))
+    return (Tick("0%", format_timestamp(span[0]), "start"), Tick("100%", format_timestamp(span[1]), "end"))
 
 
-def _by_column(gpu: MemoryOfGpu) -> list[int]:
+def _by_column(gpu: MemoryOfGpu, span: Span | None) -> list[int]:
     """The most in use in each column; one without a point has what the one before ended with."""
-    if not gpu.curve:
+    if span is None:
         return []
-    first, last = gpu.curve[0][0], gpu.curve[-1][0]
+    first, last = span
     span_ns = max(last - first, 1) + 1
     columns: list[int] = []
     points = iter([*gpu.curve, (last + span_ns, 0)])

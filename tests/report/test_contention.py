@@ -27,7 +27,7 @@ def test_the_heading_says_what_is_won_and_sentences_who_waits() -> None:
     view = view_of(GPU, QUIET)
 
     assert view.heading == (
-        "Communication hidden for 50.000 ms slows the compute beside it by 10.000 ms: 80.0 % of it is won"
+        "Compute that also ran alone loses 10.000 ms in 50.000 ms beside communication: 80.0 % of their overlap is won"
     )
     assert [view.sentences[place] for place in (0, 2, 3)] == [
         "On gpu0 2 communication kernels stood ready for 3.000 ms in all while compute ran that was launched later.",
@@ -91,7 +91,7 @@ def test_a_stray_kernel_on_the_compute_stream_is_not_worth_a_sentence() -> None:
 def test_the_text_says_what_there_is_and_nothing_without_communication() -> None:
     text = render_text(run_of(Contention((GPU,), (SLOWED,), (QUEUED,))))
 
-    assert "slows the compute beside it by 10.000 ms" in text
+    assert "loses 10.000 ms in 50.000 ms beside communication" in text
     assert "stood ready for 3.000 ms in all" in text
     skipped = Skipped("contention", "no communication kernel ran", None)
     assert SECTION.build(run_of(skipped)) is None

@@ -7,13 +7,17 @@ from dataclasses import replace
 from nsysan.analysis.counters import Counters
 from nsysan.analysis.host import HostView
 from nsysan.analysis.memory import Memory
+from nsysan.analysis.synchronization import Synchronization
 from nsysan.model.counters import Counter
+from nsysan.model.partition import PartTimes
 from nsysan.model.results import Result
 from nsysan.report.elements import Table
 from nsysan.report.formats.text import render_text
 from nsysan.report.sections import counters, host, memory, theoretical_occupancy
 from tests.report.inside import AGAIN, FULL, HOST, LAUNCHES, OCCUPANCY, SAMPLED, WAITS, means, sampled
-from tests.report.runs import run_of
+from tests.report.runs import gpu, gpu_time, run_of
+
+NEVER = replace(WAITS.synchronization[0], total_ns=0, in_idle_ns=0, in_busy_ns=0)
 
 ALLOCATIONS = (
     "10 calls in 5 steady steps of r0/p100/d0 allocate or free memory. They take 4.000 ms, waits for the GPU included."
@@ -61,6 +65,28 @@ def test_the_curve_stands_under_all_that_the_gpu_has() -> None:
     # 40, 60 and 50 of 80 GB in 120 pixels: 60, 90 and 75 high, and the line is at the top
     assert {block.height for column in chart.columns for block in column.blocks} == {"60", "90", "75"}
     assert (chart.line_y, len(chart.columns)) == ("0", 120)
+
+
+def test_the_curve_spans_the_window_even_where_all_was_taken_before() -> None:
+    taken = replace(FULL.memory, gpus=(replace(FULL.memory.gpus[1], gpu="gpu0", curve=((0, 60 * 10**9),)),))
+    view = memory_view(Memory(taken), gpu_time([gpu("gpu0", PartTimes(700, 0, 0, 0, 0, 0, 300))]))
+
+    assert [tick.label for tick in view.ticks] == ["0.000000000s", "2.000001000s"]
+    assert view.chart is not None
+    assert {block.height for column in view.chart.columns for block in column.blocks} == {"90"}
+
+
+def test_the_text_says_how_long_the_host_waited_and_how_full_its_queue_was() -> None:
+    blocked = replace(HOST, os_calls=(replace(HOST.cuda_calls[0], name="poll", on_launching_ns=7_000),))
+
+    assert host.waits_sentence(run_of(HostView(HOST), WAITS, LAUNCHES)) == (
+        "The host waited 98 ns for r0/p100/d0, 3 ns of it while that idled. 50.0 % of its launches found nothing "
+        "queued."
+    )
+    assert host.waits_sentence(run_of(HostView(blocked), Synchronization((NEVER,)))) == (
+        "The host never waited for r0/p100/d0. In the operating system launching threads spent 7.000 µs in poll."
+    )
+    assert host.waits_sentence(run_of(WAITS)) is None
 
 
 def test_memory_that_nobody_counted_has_no_curve() -> None:

@@ -87,7 +87,8 @@ GPU included.
 2 copies of 8.000 MB in steady steps of r0/p100/d0 go through pageable memory and take 1.000 ms.
 25.0 % of the compute kernels' time in steady steps of r0/p100/d0 repeats the forward inside the
 backward, to save memory (confidence high; the backward is told by a range named so).
-Communication hidden for 50.000 ms slows the compute beside it by 10.000 ms: 80.0 % of it is won.
+Compute that also ran alone loses 10.000 ms in 50.000 ms beside communication: 80.0 % of their
+overlap is won.
 On gpu0 2 communication kernels stood ready for 3.000 ms in all while compute ran that was launched
 later.
 On gpu0 20.0 % of the communication kernels' time (1 kernel) passes on the stream that computes,

@@ -57,8 +57,8 @@ def contention_sentence(gpus: Sequence[ContentionOfGpu]) -> str:
     if slowdown_ns < SLOWED_FROM_FRAC * compared_ns:
         return "Compute kernels are no slower beside communication than alone"
     return (
-        f"Communication hidden for {format_duration(compared_ns)} slows the compute beside it by "
-        f"{format_duration(slowdown_ns)}: {format_fraction((compared_ns - slowdown_ns) / compared_ns)} of it is won"
+        f"Compute that also ran alone loses {format_duration(slowdown_ns)} in {format_duration(compared_ns)} beside "
+        f"communication: {format_fraction((compared_ns - slowdown_ns) / compared_ns)} of their overlap is won"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.memory import Memory, MemoryOfGpu, MemoryReport, MemorySource
 from nsysan.analysis.recomputation import Recomputation
 from nsysan.model.results import Skipped
@@ -12,7 +13,7 @@ from nsysan.model.run import Run
 from nsysan.model.stages import StageSource
 from nsysan.model.units import counted, format_bytes, format_duration, format_fraction
 from nsysan.report.elements import ColumnChart, Table, Tick
-from nsysan.report.memory_chart import memory_axis, memory_chart
+from nsysan.report.memory_chart import Span, memory_axis, memory_chart, memory_span
 from nsysan.report.memory_tables import fault_table, gpu_table, recomputed_table, step_memory_table
 from nsysan.report.prose import capitalized, ended
 from nsysan.report.section import Layout, Section, View
@@ -40,6 +41,7 @@ def _build(run: Run) -> MemoryView | None:
         return None
     memory = found.memory
     fullest = fullest_of(memory.gpus)
+    span = None if fullest is None else memory_span(fullest, _window(run, fullest.gpu))
     tables = (
         gpu_table(memory.gpus),
         step_memory_table(memory.in_steps),
@@ -49,8 +51,8 @@ def _build(run: Run) -> MemoryView | None:
     return MemoryView(
         heading=memory_sentence(memory),
         context=None if fullest is None else _context(fullest),
-        chart=None if fullest is None else memory_chart(fullest),
-        ticks=() if fullest is None else memory_axis(fullest),
+        chart=None if fullest is None else memory_chart(fullest, span),
+        ticks=memory_axis(span),
         sentences=(
             *step_sentences(memory),
             *(() if isinstance(again, Skipped) else recomputation_sentences(again)),
@@ -58,6 +60,12 @@ def _build(run: Run) -> MemoryView | None:
         ),
         tables=tuple(table for table in tables if table is not None),
     )
+
+
+def _window(run: Run, gpu: str) -> Span | None:
+    found = run.results.get(GpuTime)
+    gpus = () if isinstance(found, Skipped) else found.gpus
+    return next(((one.window_start_ns, one.window_end_ns) for one in gpus if one.id == gpu), None)
 
 
 def recomputation_sentences(found: Recomputation) -> Iterator[str]:
