@@ -50,10 +50,10 @@ class HostView:
 
 
 def compute_host(job: Job, _results: ResultSet) -> HostView | Skipped:
-    """What the host did in the windows; skipped where no calls were recorded."""
+    """What the host did in the windows; skipped where neither calls nor switches of a GPU were recorded."""
     if not job.gpus:
         return no_gpu_work(HostView.id, job)
-    if not any(len(threads.host.calls) for threads in job.idle.threads):
+    if not any(len(threads.host.calls) or threads.host.trace.gpu_switches for threads in job.idle.threads):
         recapture = RECORD_HOST.by({trace.profiler for trace in job.traces})
         return Skipped(HostView.id, "the trace holds no CUDA calls", recapture)
     told = [trace.runs_mps for trace in job.traces if trace.runs_mps is not None]
@@ -77,6 +77,7 @@ def _unknown(job: Job) -> Iterator[tuple[str, str]]:
     """Of each list for which no report has a table, how to record it with the profiler that was used."""
     only_torch = {trace.profiler for trace in job.traces} == {Profiler.TORCH}
     for key, table, lacking, option in (
+        ("cuda_calls", "runtime_calls", "CUDA calls", "-t cuda"),
         ("os_calls", "os_calls", "calls of the operating system", "-t osrt"),
         ("off_core", "scheduling_events", "scheduling of threads", "--cpuctxsw=process-tree"),
         ("functions", "cpu_samples", "samples of threads", "--sample=process-tree"),

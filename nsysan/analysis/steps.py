@@ -21,7 +21,7 @@ from nsysan.model.distinct import distinct
 from nsysan.model.figures import Bearing, Condition, Figure
 from nsysan.model.idle import IdleCauses
 from nsysan.model.partition import PartTimes
-from nsysan.model.profilers import Recapture
+from nsysan.model.profilers import RECORD_HOST, Recapture
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import Int64Array
 from nsysan.model.text import display_text
@@ -159,6 +159,10 @@ ANALYSIS = Analysis(Steps, compute_steps)
 
 def without_steps(question: str, job: Job) -> Skipped:
     """Why a question about steps has no answer where no device of the job has a closed one."""
+    profilers = {trace.profiler for trace in job.traces}
+    if job.steps.markers and not any(len(threads.host.calls) for threads in job.idle.threads):
+        reason = "ranges mark steps, but no CUDA calls were recorded, which tell what each step launched"
+        return Skipped(question, reason, RECORD_HOST.by(profilers))
     if job.steps.markers:
         reason = "ranges mark steps, but no step that a next one closes lies in the window"
         return Skipped(question, reason, "Record or choose a window that holds three steps or more.")
@@ -166,7 +170,7 @@ def without_steps(question: str, job: Job) -> Skipped:
         reason = f"only one whole range marks a step ({lone}), and a step ends where the next one begins"
         return Skipped(question, reason, "Record three steps or more.")
     reason = "no range numbers iterations, and the kernels show no period that holds one optimizer burst"
-    return Skipped(question, reason, _MARKED_STEPS.by({trace.profiler for trace in job.traces}))
+    return Skipped(question, reason, _MARKED_STEPS.by(profilers))
 
 
 def _shared_marker(devices: Sequence[StepsOfDevice]) -> str | None:

@@ -85,8 +85,12 @@ class _Walk:
     @property
     def _may_hide_data_waits(self) -> bool:
         """Whether enough is lost to what waits for data count as where nothing names them."""
-        hidden_ns = sum(loss.recoverable_ns for loss in self._report.causes if loss.cause in _LIKE_DATA_WAITS)
+        hidden_ns = self._lost_to(_LIKE_DATA_WAITS)
         return not self._report.tells_data_waits and hidden_ns >= MATERIAL_FRAC * self._report.stretch_ns
+
+    def _lost_to(self, causes: frozenset[str]) -> int:
+        """What these causes cost at most."""
+        return sum(loss.recoverable_ns for loss in self._report.causes if loss.cause in causes)
 
     @property
     def _ranks_missing(self) -> str | None:
@@ -173,6 +177,10 @@ class _Walk:
         """Why there is no headline."""
         if self._ranks_missing:
             return f"No verdict: {self._ranks_missing}, and what those did may be what the others waited for."
+        unknown_ns = self._lost_to(frozenset({Cause.UNKNOWN.value}))
+        if unknown_ns >= MATERIAL_FRAC * self._report.stretch_ns:
+            share = paired(format_duration(unknown_ns), "of", format_duration(self._report.stretch_ns))
+            return f"No verdict: idle time whose cause is not known costs most, {share} {_SPANS[self._report.basis]}."
         shown = f"No cause costs {format_fraction(MATERIAL_FRAC)} of {_STRETCHES[self._report.basis]} or more"
         return ". ".join(filter(None, (shown, self._products.doubt))) + "."
 

@@ -38,7 +38,12 @@ class ProcessRanges:
 
     @cached_property
     def names_every_phase(self) -> bool:
-        """Whether forward, backward and optimizer have ranges: what is in none of them is then none of them."""
+        """Whether forward, backward and optimizer have ranges: what is in none of them is then none of them.
+
+        Without calls nothing tells what is in them.
+        """
+        if not (self._host.process_of_calls == self._global_pid).any():
+            return False
         of_process = np.flatnonzero(self._host.ranges.global_tid & PROCESS_BITS == self._global_pid)
         return bool(np.isin(_PHASES, self._codes(of_process)).all())
 

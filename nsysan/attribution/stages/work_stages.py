@@ -47,7 +47,8 @@ def stages_of_work(work: OrderedWork, ranges: ProcessRanges, main_tid: int, step
     anchors = np.where(work.is_communication | work.is_batch_copy, UNASSIGNED, found.stage)
     if ranges.names_every_phase:
         near = Neighbours.of(work, anchors)
-        found = found.or_else(np.where(work.is_batch_copy, _COPY, _OTHER), _RANGES)
+        in_none = np.where(work.is_batch_copy, _COPY, _OTHER)
+        found = found.or_else(np.where(work.global_tid == ABSENT, UNASSIGNED, in_none), _RANGES)
     else:
         backward = _on_backward_threads(work, main_tid)
         told = _by_kernels(work, ranges, backward)

@@ -67,6 +67,7 @@ class JobSteps:
 
     def _steps_of(self, device: Device) -> tuple[StepSource, DeviceSteps | None]:
         host, markers = self._hosts[device.report], self.markers.get((device.report, device.global_pid))
-        if markers is not None:
+        # without calls nothing tells what was launched in a marker
+        if markers is not None and (len(host.calls) or self._marker is not None):
             return StepSource.NVTX, marked_steps(device.activities, host, markers)
         return StepSource.HEURISTIC, heuristic_steps(device.activities, host.trace)
