@@ -28,6 +28,7 @@ from nsysan.timeline.occupancy import Occupancy, sweep
 
 SAMPLE_COUNTERS = "Record with --gpu-metrics-devices=all (nsys 2023.4: --gpu-metrics-device=all)."
 _PERCENT = 100
+_MOST_MHZ = 10_000
 _ADDITIVE = frozenset({Counter.NVLINK_RX, Counter.NVLINK_TX})
 """Requests and responses, data of the user and of the protocol share a link; the others have one metric each."""
 
@@ -209,13 +210,18 @@ def _of_gpu(sampled: _Sampled) -> CountersOfGpu | None:
         period_ns=series.period_ns,
         sampled_ns=int(totals.lengths_ns[Sums.WINDOW]),
         part_samples=None if sampled.gpu is None else part_samples,
-        gpc_clock_hz=float(clock[0][Sums.WINDOW]) * HZ_PER_MHZ if clock else None,
+        gpc_clock_hz=_in_hz(float(clock[0][Sums.WINDOW])) if clock else None,
         counters=tuple(
             _counter(counter, of_metrics, known=sampled.gpu is not None)
             for counter, of_metrics in means.items()
             if of_metrics
         ),
     )
+
+
+def _in_hz(clock: float) -> float:
+    """A clock as recorded: nsys stores it in Hz, whatever the metric's name says, and scales it where it shows it."""
+    return clock if clock > _MOST_MHZ else clock * HZ_PER_MHZ
 
 
 def _means_of(counter: Counter, found: Sequence[tuple[Sequence[Series], Sums]]) -> Iterator[Floats]:

@@ -13,7 +13,7 @@ from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.memory_in_steps import MemoryInSteps, memory_in_steps
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.job import Device, Gpu, Job
-from nsysan.attribution.memory_use import MemoryCurve, allocator_curve, driver_curve, summed
+from nsysan.attribution.memory_use import MemoryCurve, allocator_curve, driver_curve, has_times, summed
 from nsysan.model.details import Detail
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.profilers import Profiler, Recapture
@@ -129,6 +129,8 @@ ANALYSIS = Analysis(Memory, compute_memory, details=frozenset({Detail.MEMORY}))
 
 def _unknown(job: Job, report: MemoryReport, recapture: str) -> dict[str, str]:
     reasons = {"gpus": f"the trace holds no memory events. {recapture}", "in_steps": "there are no steady steps"}
+    if any(trace.memory_events for trace in job.traces):
+        reasons["gpus"] = "the memory events have no times, so what was taken at once is not known"
     if any(trace.profiler is Profiler.NSYS for trace in job.traces):
         reasons["page_faults"] = (
             "the trace holds no page faults of unified memory. Where such memory is used, record with "
@@ -156,7 +158,7 @@ def _of_gpu(job: Job, gpu: Gpu) -> Iterator[MemoryOfGpu]:
 def _curves(job: Job, device: Device) -> Iterator[tuple[MemorySource, MemoryCurve, int]]:
     """Each way in which the memory of a device was counted: the curve, and from how many events it is."""
     trace = _trace_of(job, device)
-    if events := _of_device(trace.memory_events, device):
+    if (events := _of_device(trace.memory_events, device)) and has_times(events):
         yield MemorySource.DRIVER_RESERVED, driver_curve(events), len(events)
     if states := _of_device(trace.allocator_states, device):
         yield MemorySource.ALLOCATOR_RESERVED, allocator_curve(states, states.reserved_bytes), len(states)

@@ -44,6 +44,11 @@ class MemoryCurve:
         return self.times_ns[chosen], self.in_use_bytes[chosen]
 
 
+def has_times(events: MemoryEvents) -> bool:
+    """Whether the events can be put in order: some releases of nsys write 0 as the time of each."""
+    return bool(events.start_ns.any()) or not bool((events.operation == MemoryOperation.DEALLOCATION).any())
+
+
 def driver_curve(events: MemoryEvents) -> MemoryCurve:
     """What the driver had handed out of device memory, to one process on one device.
 

@@ -35,7 +35,7 @@ HOST_TABLES = (
 """The fields of a Trace that hold what the host did, and what was sampled."""
 MOST_PERCENT = 200
 """What a unit may do is known to a few percent; a sample of twice all of it is damage."""
-MOST_MHZ = 10_000
+MOST_HZ = 10_000_000_000
 _VALUED = (CounterSamples, MemoryEvents)
 _DETAILS = {"nvtx_ranges": "nvtx_range_details", "nvtx_marks": "nvtx_mark_details"}
 
@@ -91,7 +91,7 @@ def _is_sound(table: Table) -> BoolArray:
 
 def _has_possible_value(table: Table) -> BoolArray:
     if isinstance(table, CounterSamples):
-        most = np.where(table.counter == COUNTERS.index(Counter.GPC_CLOCK), MOST_MHZ, MOST_PERCENT)
+        most = np.where(table.counter == COUNTERS.index(Counter.GPC_CLOCK), MOST_HZ, MOST_PERCENT)
         return np.asarray((table.value >= 0) & (table.value <= most))
     if isinstance(table, MemoryEvents):
         return np.asarray((table.size_bytes >= 0) & (table.size_bytes < IMPOSSIBLE_BYTES))

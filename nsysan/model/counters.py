@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Counter(str, Enum):
-    """What a counter counts: a share of what the GPU can do, but for the clock, which is in MHz."""
+    """What a counter counts: a share of what the GPU can do, but for the clock, in Hz or MHz."""
 
     GR_ACTIVE = "gr_active"
     SM_ACTIVE = "sm_active"

@@ -69,6 +69,16 @@ def test_a_block_that_no_gpu_holds_was_never_taken(tmp_path: Path, size_bytes: i
     assert (gpu.peak_bytes, gpu.end_bytes, gpu.event_count) == (3 * GIB, 3 * GIB, 1)
 
 
+def test_events_without_times_tell_no_peak(tmp_path: Path) -> None:
+    # as nsys writes them on some systems: in order, but all at 0
+    export = stepped().memory(0, 3 * GIB, 0xA).memory(0, 3 * GIB, 0xA, is_freed=True).memory(0, 2 * GIB, 0xB)
+
+    found = memory_of(export.write(tmp_path / "r.sqlite"))
+
+    assert found.gpus == ()
+    assert found.unknown["gpus"] == "the memory events have no times, so what was taken at once is not known"
+
+
 def test_calls_and_copies_of_steady_steps(tmp_path: Path) -> None:
     export = stepped()
     export.call(120, 130, "cudaMalloc_v3020").call(140, 145, "cudaFree_v3020").call(320, 327, "cuMemCreate")

@@ -44,7 +44,7 @@ def _build(run: Run) -> HostSection | None:
 
 def _heading(host: HostReport) -> str:
     if not host.cuda_calls:
-        return "No CUDA call lies in a window"
+        return "CUDA calls were not recorded" if "cuda_calls" in host.unknown else "No CUDA call lies in a window"
     longest = host.cuda_calls[0]
     same = alike(longest, host.cuda_calls, _on_launching)
     take = f"{listed([call.name for call in same])} {'takes' if len(same) == 1 else 'take'} most"
