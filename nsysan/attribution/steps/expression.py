@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from nsysan.model.errors import UsageError
-from nsysan.model.units import format_count
+from nsysan.model.units import counted
 
 PATIENCE_S = 20.0
 """Real texts take milliseconds; repeats inside repeats may take years for one text, and nothing else can stop them."""
@@ -44,7 +44,7 @@ def matched_places(expression: str, texts: Sequence[str], *, patience_s: float =
         )
     except subprocess.TimeoutExpired as error:
         raise UsageError(
-            f"The expression of --marker cannot be held against the texts of {format_count(len(texts))} ranges: "
+            f"The expression of --marker cannot be held against the {counted(len(texts), 'text')} of ranges: "
             f"it takes over {patience_s:g} s.",
             "Give the text of a range, or an expression without repeats inside repeats, such as (a+)+.",
         ) from error

@@ -110,6 +110,13 @@ SCHEDULING = (
         "restarts that keep healthy ranks, M grows.",
     ),
     Advice(
+        id="share_no_gpu",
+        causes=frozenset({Cause.DEVICE_WAIT.value}),
+        sentence="Run the job alone on its GPUs: processes that share one without MPS take turns of milliseconds. "
+        "nvidia-smi shows them, and nsys with --gpuctxsw=true their turns.",
+        only_if="another process has work on the GPU",
+    ),
+    Advice(
         id="batching_driver",
         causes=frozenset({Cause.DEVICE_WAIT.value}),
         sentence="Under Windows or WSL switch hardware-accelerated GPU scheduling on, or run under Linux: the driver "
@@ -120,13 +127,6 @@ SCHEDULING = (
         id="other_work",
         causes=frozenset({Cause.DEVICE_WAIT.value}),
         sentence="Record with --cuda-event-trace=true, and look which stream or event the held work waits for.",
-    ),
-    Advice(
-        id="share_no_gpu",
-        causes=frozenset({Cause.DEVICE_WAIT.value}),
-        sentence="Run the job alone on its GPUs: processes that share one without MPS take turns of milliseconds. "
-        "nvidia-smi shows them, and nsys with --gpuctxsw=true their turns.",
-        only_if="another process has work on the GPU",
     ),
     Advice(
         id="more_microbatches",
