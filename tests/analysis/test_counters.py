@@ -113,6 +113,16 @@ def test_steady_steps_are_averaged_apart(tmp_path: Path) -> None:
     assert gpu.counters[0].steps_frac == pytest.approx((500 * 1.5 + 100 * 0.6) / 3_000)
 
 
+def test_a_type_that_holds_nothing_but_the_id_of_its_gpu_is_read(tmp_path: Path) -> None:
+    export = one_gpu().kernel(0, 2_000, "gemm").gpu_metrics(0, ["SM Issue"])
+    export.gpu_sample(1_000, 0, {"SM Issue": 40}).gpu_sample(2_000, 0, {"SM Issue": 60})
+    export.sql("UPDATE GPU_METRICS SET typeId = 0").sql("UPDATE TARGET_INFO_GPU_METRICS SET typeId = 0")
+
+    (gpu,) = gpu_counters(export.write(tmp_path / "r.sqlite"))
+
+    assert gpu.counters[0].window_frac == pytest.approx(0.5)
+
+
 def test_lost_samples_are_not_made_up(tmp_path: Path) -> None:
     export = one_gpu().kernel(0, 10_000, "gemm").gpu_metrics(0, ["SM Issue"])
     for time_ns, percent in ((1_000, 10), (2_000, 10), (3_000, 10), (9_000, 90)):

@@ -36,7 +36,7 @@ def _from_rows(export: OpenExport) -> CounterSamples | None:
     stored = read_table(export, tables.COUNTER_SAMPLES, wanted)
     if stored is None or not len(stored):
         return None
-    gpu_id = (stored.type_id & _GPU_BITS).astype(np.int16)
+    gpu_id = (stored.type_id.astype(np.int64, copy=False) & _GPU_BITS).astype(np.int16)
     counter = _looked_up(gpu_id, stored.metric_id, counters)
     found = CounterSamples(stored.start_ns, gpu_id, counter, stored.metric_id, stored.value)
     return found if (counter != NOWHERE).all() else found.take(counter != NOWHERE)
