@@ -78,7 +78,10 @@ class RangeTimesOfName:
 
 @dataclass(frozen=True, slots=True)
 class RangeNode:
-    """A path of names from the top of a thread's nest; ``parent`` is a place in ``range_tree``, null at the top."""
+    """A path of names from the top of a thread's nest; ``parent`` is a place in ``range_tree``, null at the top.
+
+    Self is what no range nested inside has; null in runs that were saved before it was told.
+    """
 
     parent: int | None
     name: str
@@ -86,6 +89,8 @@ class RangeNode:
     count: int
     cpu_total_ns: int
     gpu_total_ns: int
+    cpu_self_ns: int | None = None
+    gpu_self_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

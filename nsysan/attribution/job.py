@@ -12,10 +12,12 @@ from nsysan.attribution.collectives.members import members_of
 from nsysan.attribution.collectives.ranks import RankChoice
 from nsysan.attribution.doubtful_records import doubt_notes
 from nsysan.attribution.gpu_identity import GpuIdentity, identify_gpu
+from nsysan.attribution.hollow_windows import hollow_window_notes
 from nsysan.attribution.host import Host
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.job_idle import JobIdle
 from nsysan.attribution.matching import FoundDevice, group_by_gpu, matching_notes
+from nsysan.attribution.pairing_notes import pairing_notes
 from nsysan.attribution.silent_processes import silent_process_notes
 from nsysan.attribution.sound_records import damage_notes
 from nsysan.attribution.stages.job_stages import JobStages
@@ -174,7 +176,9 @@ def build_job(  # noqa: PLR0913 -- what the user chooses, each by name
         _refuse_empty_window(chosen)
     of_traces = (damage_notes, doubt_notes, silent_process_notes)
     doubted = (note for trace in traces for notes_of in of_traces for note in notes_of(trace))
-    notes = (*_unusable_notes(everything), *doubted, *matching_notes(groups))
+    paired = (note for host in hosts for note in pairing_notes(host))
+    hollow = hollow_window_notes(chosen) if choice == WindowChoice() else ()
+    notes = (*_unusable_notes(everything), *doubted, *paired, *hollow, *matching_notes(groups))
     idle = JobIdle([HostThreads(host) for host in hosts], clocks)
     steps = JobSteps(hosts, marker)
     known = evidence or Evidence()

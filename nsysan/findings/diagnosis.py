@@ -76,8 +76,8 @@ class _Walk:
                 return ClassVerdict(state, loss.recoverable_ns, frac, loss.unresolved_ns, self._products.told)
             # only ranks were compared, or products alone: all kernels of all ranks may be slow
             return ClassVerdict(ClassState.UNKNOWN, None, None, 0, self._products.told)
-        if one in _OF_IDLE_CAUSES and state is ClassState.OK and not self._tells_causes:
-            return ClassVerdict(ClassState.UNKNOWN, None, None, 0, "CUDA calls were not recorded: idle has no cause.")
+        if one in _OF_IDLE_CAUSES and state is ClassState.OK and (why := self._why_causeless) is not None:
+            return ClassVerdict(ClassState.UNKNOWN, None, None, 0, f"{why[0].upper()}{why[1:]}: idle has no cause.")
         if one is BottleneckClass.DATA and state is ClassState.OK and self._may_hide_data_waits:
             return ClassVerdict(ClassState.UNKNOWN, None, None, 0, _NO_DATA_WAITS)
         return ClassVerdict(state, loss.recoverable_ns, frac, loss.unresolved_ns, sentence)
@@ -101,9 +101,25 @@ class _Walk:
         return f"{found.world_size - len(found.ranks)} of {found.world_size} ranks are missing"
 
     @property
-    def _tells_causes(self) -> bool:
+    def _why_causeless(self) -> str | None:
+        """Why a material part of the idle time has no cause, None where all that matters has one."""
         gpu_time = self._results.get(GpuTime)
-        return not isinstance(gpu_time, Skipped) and any(gpu.idle_causes is not None for gpu in gpu_time.gpus)
+        if isinstance(gpu_time, Skipped) or all(gpu.idle_causes is None for gpu in gpu_time.gpus):
+            return "CUDA calls were not recorded"
+        lost_ns = sum(loss.lost_ns for loss in self._report.causes if loss.cause == Cause.UNKNOWN.value)
+        frac = lost_ns / self._report.stretch_ns
+        if frac < MATERIAL_FRAC:
+            return None
+        return (
+            f"no recorded call ends the idle time that is {format_fraction(frac)} of {_STRETCHES[self._report.basis]}"
+        )
+
+    @property
+    def _idle_matters(self) -> bool:
+        """Whether any GPU idles for a material part of its window."""
+        gpu_time = self._results.get(GpuTime)
+        gpus = () if isinstance(gpu_time, Skipped) else gpu_time.gpus
+        return any(gpu.time.idle_ns >= MATERIAL_FRAC * (gpu.window_end_ns - gpu.window_start_ns) for gpu in gpus)
 
     def _first(self, one: BottleneckClass) -> Finding | None:
         """The finding of a class that wins most."""
@@ -177,6 +193,8 @@ class _Walk:
         """Why there is no headline."""
         if self._ranks_missing:
             return f"No verdict: {self._ranks_missing}, and what those did may be what the others waited for."
+        if self._why_causeless is not None and self._idle_matters:
+            return f"No verdict: {self._why_causeless}, so nothing tells why the GPUs idle."
         unknown_ns = self._lost_to(frozenset({Cause.UNKNOWN.value}))
         if unknown_ns >= MATERIAL_FRAC * self._report.stretch_ns:
             share = paired(format_duration(unknown_ns), "of", format_duration(self._report.stretch_ns))

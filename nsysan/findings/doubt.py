@@ -1,4 +1,4 @@
-"""Findings about gaps are doubtful where a log says that the profiler slows the run."""
+"""Findings about gaps are doubtful where the profiler slows the run, or clocks of host and GPU disagree."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from nsysan.analysis.launches import Launches
 from nsysan.analysis.training_logs import TrainingLogs
+from nsysan.attribution.pairing_notes import DOUBTED_FROM_FRAC
 from nsysan.findings.logged_steps import both_times, training_logs
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.idle import Cause
-from nsysan.model.results import ResultSet
+from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.units import format_count
 from nsysan.model.verdicts import Severity
 
 _LENGTHENED = frozenset(
@@ -22,10 +25,27 @@ _LENGTHENED = frozenset(
 
 def with_doubts(findings: Iterable[Finding], results: ResultSet) -> Iterator[Finding]:
     """The findings; those about gaps between calls as information that says why it is doubtful."""
-    slowed = next((log for log in training_logs(results) if log.is_perturbed), None)
+    doubts = tuple(doubt for doubt in (_perturbed(results), _on_two_clocks(results)) if doubt is not None)
     for finding in findings:
-        if slowed is None or finding.cause not in _LENGTHENED:
-            yield finding
+        if doubts and finding.cause in _LENGTHENED:
+            yield msgspec.structs.replace(finding, severity=Severity.INFO, evidence=(*doubts, *finding.evidence))
         else:
-            doubt = Evidence(f"Doubtful, for the profiler lengthens gaps. {both_times(slowed)}", TrainingLogs.id)
-            yield msgspec.structs.replace(finding, severity=Severity.INFO, evidence=(doubt, *finding.evidence))
+            yield finding
+
+
+def _perturbed(results: ResultSet) -> Evidence | None:
+    slowed = next((log for log in training_logs(results) if log.is_perturbed), None)
+    if slowed is None:
+        return None
+    return Evidence(f"Doubtful, for the profiler lengthens gaps. {both_times(slowed)}", TrainingLogs.id)
+
+
+def _on_two_clocks(results: ResultSet) -> Evidence | None:
+    launches = results.get(Launches)
+    devices = () if isinstance(launches, Skipped) else launches.launches
+    early = sum(device.impossible_pair_count for device in devices)
+    work = sum(device.activity_count for device in devices)
+    if early < DOUBTED_FROM_FRAC * work or not early:
+        return None
+    counts = f"{format_count(early)} of {format_count(work)} pieces of GPU work began before their calls"
+    return Evidence(f"Doubtful, for the clocks of host and GPU disagree: {counts}.", Launches.id)

@@ -22,6 +22,10 @@ class CopyKind(Code):
     UNIFIED_DEVICE_TO_DEVICE = 13
 
 
+UNIFIED_KINDS = (11, 12, 13)
+"""The copies that the driver makes of itself, to move unified memory: no call launches them."""
+
+
 class MemoryKind(Code):
     """What kind of memory an end of a copy is."""
 

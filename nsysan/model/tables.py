@@ -144,13 +144,14 @@ class NvtxMarks(Table):
 class NvtxDetails(Table):
     """What few ranges or marks bear besides a name; ``row`` is that of the range or mark, the rest may be ``ABSENT``.
 
-    ``category_id`` is a number in the domain of the range, ``payload`` a whole number that the program gave,
-    ``json_id`` the key in ``Trace.strings`` of a JSON text.
+    ``category_id`` is a number in the domain of the range, ``payload`` a whole number that the program gave. Keys in
+    ``Trace.strings``: ``payload_id`` of any other payload as text, ``json_id`` of a JSON text.
     """
 
     row: Int64Array
     category_id: Int64Array
     payload: Int64Array
+    payload_id: IdArray
     json_id: Int64Array
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from nsysan import __version__
 from nsysan.analysis.registry import Analysis, analyses
+from nsysan.analysis.steps import Steps
 from nsysan.attribution.collectives.clock_fit import FittedClocks
 from nsysan.attribution.collectives.job_collectives import JobCollectives
 from nsysan.attribution.collectives.ranks import RankChoice, rank_notes
@@ -23,7 +24,7 @@ from nsysan.model.errors import UsageError
 from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, OptionValue, Provenance, ReportInfo, Run
-from nsysan.model.text import display_text, text_hash
+from nsysan.model.text import LISTED_NAMES, display_text, text_hash
 from nsysan.model.trace import Trace
 from nsysan.model.units import counted
 from nsysan.pipeline.evidence import with_payloads
@@ -120,6 +121,7 @@ def analyze(
             *job.notes,
             *_rank_notes(job.collectives),
             *_left_out_notes(job),
+            *_unmarked_notes(job, results),
         ),
         results=results,
         diagnosis=diagnose(results, findings),
@@ -186,6 +188,21 @@ def _left_out_notes(job: Job) -> Iterator[Note]:
             f"--gpu keeps {devices} of {counted(ranks, 'rank')}: waits are those of all, but why a rank is late, and "
             "the share that ranks wait, take the work of the others and are null.",
         )
+
+
+def _unmarked_notes(job: Job, results: ResultSet) -> Iterator[Note]:
+    """Which devices have no steps where others have."""
+    steps = results.get(Steps)
+    if isinstance(steps, Skipped):
+        return
+    known = {device.id for device in steps.steps.devices}
+    missing = [device.id for device in job.devices if device.id not in known]
+    if missing:
+        more = f" and {len(missing) - LISTED_NAMES} more" if len(missing) > LISTED_NAMES else ""
+        names = f"{', '.join(missing[:LISTED_NAMES])}{more}"
+        have = f"{len(missing)} of {counted(len(job.devices), 'device')} {'has' if len(missing) == 1 else 'have'}"
+        told = f"{have} no steps that can be told ({names}): what is said of steps is of the others."
+        yield Note("devices_without_steps", told)
 
 
 def _compute(job: Job, wanted: Sequence[Analysis], progress: Progress) -> ResultSet:

@@ -86,8 +86,8 @@ def test_nests_of_two_domains_are_apart(tmp_path: Path) -> None:
         ("NCCL", 50, 30),
     ]
     assert result.range_tree == (
-        RangeNode(None, "backward", None, 1, 100, 30),
-        RangeNode(None, "ncclAllReduce", "NCCL", 1, 50, 30),
+        RangeNode(None, "backward", None, 1, 100, 30, 100, 30),
+        RangeNode(None, "ncclAllReduce", "NCCL", 1, 50, 30, 50, 30),
     )
 
 
@@ -163,9 +163,9 @@ def test_equal_paths_are_one_node(tmp_path: Path) -> None:
     export.nvtx(200, 230, "mm")
 
     assert found(tmp_path, export).range_tree == (
-        RangeNode(None, "step *", None, 2, 100, 10),
-        RangeNode(0, "mm", None, 2, 20, 10),
-        RangeNode(None, "mm", None, 1, 30, 0),
+        RangeNode(None, "step *", None, 2, 100, 10, 80, 0),
+        RangeNode(0, "mm", None, 2, 20, 10, 20, 10),
+        RangeNode(None, "mm", None, 1, 30, 0, 30, 0),
     )
 
 
@@ -275,3 +275,25 @@ def test_a_window_cuts_time_and_work_of_every_range(
             moment in window for call_ns, gpu_ns in called for moment in range(call_ns + 30, call_ns + 30 + gpu_ns)
         )
         assert (rows[name][0], rows[name][2]) == (sum(inside(name, moment) for moment in window), work_ns)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from([*NAMES, "pop", "call"]), min_size=1, max_size=24))
+def test_self_and_the_paths_below_add_up_to_every_path(tmp_path: Path, program: list[str]) -> None:
+    """What a thread does, one thing every 10 ns: push a range, pop one, launch work of 1, 2, 3, ... ns."""
+    export, begun = launched(Export().nvtx(990, 1_000, "last"), 995, 2_000, 2_007), list[tuple[int, str]]()
+    for place, does in enumerate([*program, *["pop"] * len(program)]):
+        if does == "call":
+            launched(export, 10 * place + 5, 3_000 + 100 * place, 3_001 + 101 * place)
+        elif does != "pop":
+            begun.append((10 * place, does))
+        elif begun:
+            start_ns, name = begun.pop()
+            export.nvtx(start_ns, 10 * place, name)
+
+    tree = found(tmp_path, export).range_tree
+
+    for place, node in enumerate(tree):
+        below = [child for child in tree if child.parent == place]
+        assert node.cpu_total_ns == (node.cpu_self_ns or 0) + sum(child.cpu_total_ns for child in below)
+        assert node.gpu_total_ns == (node.gpu_self_ns or 0) + sum(child.gpu_total_ns for child in below)

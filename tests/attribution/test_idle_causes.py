@@ -55,10 +55,16 @@ def test_work_whose_call_returned_in_the_gap_starts_with_latency(tmp_path: Path)
     assert causes(tmp_path, trace) == {"launch_latency": 30, "device_wait": 20}
 
 
-def test_a_first_launch_that_starts_late_loads_its_code(tmp_path: Path) -> None:
+def test_a_long_first_launch_whose_work_starts_late_loads_its_code(tmp_path: Path) -> None:
+    trace = Trace().launch(90, 210, runs=(250, 260), function="new")
+
+    assert causes(tmp_path, trace) == {"module_loading": 110 + 20, "launch_latency": 20}
+
+
+def test_a_short_first_launch_has_loaded_nothing(tmp_path: Path) -> None:
     trace = Trace().launch(90, 110, runs=(150, 160), function="new")
 
-    assert causes(tmp_path, trace) == {"launch_latency": 30, "module_loading": 20}
+    assert causes(tmp_path, trace) == {"launch_latency": 30, "device_wait": 20}
 
 
 def test_a_device_waits_for_the_long_load_of_any_thread(tmp_path: Path) -> None:

@@ -206,7 +206,8 @@ class Moment:
         if self.moment < max(ends, self.gap_start) + 20:
             return "handover" if ends <= self.gap_start else "launch_latency"
         loading = any(load.holds(self.moment) and load.end - load.start > 100 for load in self.loads(TIDS))
-        return "module_loading" if loading or self.is_first_launch(self.work) else "device_wait"
+        loads_function = self.is_first_launch(self.work) and call.end - call.start > 100
+        return "module_loading" if loading or loads_function else "device_wait"
 
     def before(self, call: Span, starts: int) -> str:
         tid = self.owner(self.moment, call)

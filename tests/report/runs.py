@@ -371,10 +371,10 @@ RANGES = Ranges(
     ranges_omitted_count=1,
     range_tree=(
         RangeNode(None, "setup", None, 1, 80 * MS, 0),
-        RangeNode(None, "step *", None, 5, 500 * MS, 900 * MS),
-        RangeNode(1, "backward", None, 5, 100 * MS, 0),
-        RangeNode(1, "forward", "model", 5, 300 * MS, 900 * MS),
-        RangeNode(3, "layer *", None, 50, 200 * MS, 900 * MS),
+        RangeNode(None, "step *", None, 5, 500 * MS, 900 * MS, 100 * MS, 0),
+        RangeNode(1, "backward", None, 5, 100 * MS, 0, 100 * MS, 0),
+        RangeNode(1, "forward", "model", 5, 300 * MS, 900 * MS, 100 * MS, 0),
+        RangeNode(3, "layer *", None, 50, 200 * MS, 900 * MS, 200 * MS, 900 * MS),
     ),
     range_nodes_omitted_count=2,
 )

@@ -95,5 +95,5 @@ def test_the_page_has_a_button_for_each_place_and_the_verdict_leads_to_the_first
 def test_the_text_tells_the_story_of_the_gap_it_leads_to_and_of_no_other() -> None:
     communicating = gpu_time((gpu("gpu0", PartTimes(450, 0, 0, 0, 400, 100, 50)),))
 
-    assert "The longest gap: Thread 101" in render_text(full_run())
-    assert "The longest gap:" not in render_text(run_of(communicating, GAPS, PLACED))
+    assert "In it thread 101 loaded data" in render_text(full_run())
+    assert "In it" not in render_text(run_of(communicating, GAPS, PLACED))

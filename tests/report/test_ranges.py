@@ -83,6 +83,14 @@ def test_the_tree_has_children_below_their_parents_and_the_longest_first() -> No
         ["1", "step *", ""],
         ["0", "", ""],
     ]
+    assert [[cell.text for cell in row[3:7]] for row in table.rows] == [
+        ["500.000 ms", "100.000 ms", "900.000 ms", "0 ns"],
+        ["300.000 ms", "100.000 ms", "900.000 ms", "0 ns"],
+        ["200.000 ms", "200.000 ms", "900.000 ms", "900.000 ms"],
+        ["100.000 ms", "100.000 ms", "0 ns", "0 ns"],
+        # as saved before self times were told
+        ["80.000 ms", "not told", "0 ns", "not told"],
+    ]
     assert table.is_ordered
     assert table.note == "2 more paths with less time are left out."
 

@@ -24,13 +24,15 @@ def pieces_after(gaps: EndedGaps, threads: HostThreads) -> IdlePieces:
     had_returned = gaps.call_end_ns <= gaps.start_ns
     first_cause = np.where(had_returned, code_of(Cause.HANDOVER), code_of(Cause.LAUNCH_LATENCY))
     found = [IdlePieces(gaps.call_return_ns, handed_ns, gaps.gap, first_cause, tids)]
+    # the driver loads a function inside the call that launches it first: a short call has loaded nothing
+    loads_function = (gaps.is_first_launch == 1) & (gaps.call_end_ns - gaps.call_start_ns > LONG_CALL_NS)
     processes = tids & PROCESS_BITS
     for process in distinct(processes).tolist():
         rows = np.flatnonzero((processes == process) & (gaps.end_ns > handed_ns))
         loads = _long_loads(threads, process)
         pieces = first_come(loads.start_ns, loads.end_ns).pieces(handed_ns[rows], gaps.end_ns[rows])
         of_gap = rows[pieces.asked]
-        loading = (pieces.labels != NOBODY) | (gaps.is_first_launch[of_gap] == 1)
+        loading = (pieces.labels != NOBODY) | loads_function[of_gap]
         cause = np.where(loading, code_of(Cause.MODULE_LOADING), code_of(Cause.DEVICE_WAIT))
         found.append(IdlePieces(pieces.start_ns, pieces.end_ns, gaps.gap[of_gap], cause, tids[of_gap]))
     return IdlePieces.concatenate(found).solid()

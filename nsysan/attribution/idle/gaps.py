@@ -11,14 +11,13 @@ from nsysan.attribution.activities import SOURCES, Activities
 from nsysan.attribution.host import Host
 from nsysan.attribution.idle.thresholds import BATCH_BYTES
 from nsysan.attribution.launch import NO_CALL
-from nsysan.model.copies import CopyKind
+from nsysan.model.copies import UNIFIED_KINDS, CopyKind
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array, Table
 from nsysan.timeline.intervals import Intervals
 from nsysan.timeline.ordering import order_of
 
 NO_ACTIVITY = -1
 _LATEST = int(np.iinfo(np.int64).max)
-_UNIFIED = (CopyKind.UNIFIED_HOST_TO_DEVICE, CopyKind.UNIFIED_DEVICE_TO_HOST, CopyKind.UNIFIED_DEVICE_TO_DEVICE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,5 +166,5 @@ def _facts(activities: Activities, positions: Int64Array, hosts: Mapping[int, Ho
             rows = activities.row[positions[copies]]
             kinds = host.trace.copies.copy_kind[rows]
             batch[copies] = (kinds == CopyKind.HOST_TO_DEVICE) & (host.trace.copies.size_bytes[rows] >= BATCH_BYTES)
-            unified[copies] = np.isin(kinds, [int(kind) for kind in _UNIFIED])
+            unified[copies] = np.isin(kinds, UNIFIED_KINDS)
     return first, batch, unified

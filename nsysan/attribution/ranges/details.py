@@ -1,4 +1,4 @@
-"""What single ranges and marks bear besides their name: a category, a number, a JSON text."""
+"""What single ranges and marks bear besides their name: a category, a payload, a JSON text."""
 
 from __future__ import annotations
 
@@ -33,11 +33,14 @@ def _borne(trace: Trace, events: NvtxRanges | NvtxMarks, details: NvtxDetails, r
     place = int(np.searchsorted(details.row, row))
     if place == len(details) or details.row[place] != row:
         return
-    category, payload, json = (int(column[place]) for column in (details.category_id, details.payload, details.json_id))
+    columns = (details.category_id, details.payload, details.payload_id, details.json_id)
+    category, payload, other_payload, json = (int(column[place]) for column in columns)
     if category not in _NO_CATEGORY:
         yield f"category {category_of(trace, events, row, category)}"
     if payload != ABSENT:
         yield f"payload {payload}"
+    elif other_payload != ABSENT:
+        yield f"payload {trace.text(other_payload)}"
     if json != ABSENT:
         yield trace.text(json)
 

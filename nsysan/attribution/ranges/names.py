@@ -18,9 +18,12 @@ _COUNTED = re.compile(
     rf"(?<![A-Za-z0-9])(?<!\d\.){_NUMBER}(?![A-Za-z0-9])|(?<=(?i:step|iter))\d+|(?<=(?i:batch))\d+|(?<=(?i:iteration))\d+"
 )
 _DETAIL = re.compile(
-    r", (?:seq = (?P<seq>\d+)|op_id = (?P<op>\d+)|sizes = (?P<sizes>\[[\[\]\d, ]*\])|input_op_ids = .*)", re.DOTALL
+    r", (?:seq = (?P<seq>\d{1,18})|op_id = (?P<op>\d{1,18})|sizes = (?P<sizes>\[[\[\]\d, ]*\])|input_op_ids = .*)",
+    re.DOTALL,
 )
 SIZES = ", sizes = "
+_MOST_DIGITS = 18
+"""Of a number that counts anything; Python refuses to read one of over 4,300."""
 _LONGEST_SIZES = 10_000
 """Characters: longer shapes are no operator's inputs."""
 _DEEPEST_SIZES = 8
@@ -78,7 +81,8 @@ def group_name(text: str) -> str:
 
 def numbers_in(text: str) -> list[int]:
     """The whole numbers that count in a text, in order."""
-    return [int(number) for number in _COUNTED.findall(without_details(text)) if number.isdigit()]
+    found = _COUNTED.findall(without_details(text))
+    return [int(number) for number in found if number.isdigit() and len(number) <= _MOST_DIGITS]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Literal
@@ -13,8 +14,9 @@ from nsysan.model.distinct import coded, summed
 from nsysan.model.tables import IdArray, Int64Array
 from nsysan.timeline.labelling import NOBODY
 
-Sums = tuple[int, int, int]
-"""Number of ranges, their CPU time, the GPU time launched in them."""
+Sums = tuple[int, int, int, int, int]
+"""Number of ranges, their CPU time, the GPU time launched in them, and of both what no range inside them has."""
+_NOTHING: Sums = (0, 0, 0, 0, 0)
 
 _WIDE_LEVELS = 64
 """Hardly a program nests its ranges deeper; where one leaves all of them open, each is a level of its own."""
@@ -55,9 +57,8 @@ class RangeTree:
             key = (place_of[parent], group)
             place = self._places.setdefault(key, len(self._sums))
             if place == len(self._sums):
-                self._sums.append((0, 0, 0))
-            count, cpu_ns, gpu_ns = self._sums[place]
-            self._sums[place] = (count + added[0], cpu_ns + added[1], gpu_ns + added[2])
+                self._sums.append(_NOTHING)
+            self._sums[place] = _added(self._sums[place], added)
             place_of[number] = place
 
     def largest(self, most: int) -> tuple[TreeNode, ...]:
@@ -79,13 +80,19 @@ class RangeTree:
         return tuple(nodes)
 
 
+def _added(sums: Sums, more: Sums) -> Sums:
+    count, cpu_ns, gpu_ns, cpu_self_ns, gpu_self_ns = map(operator.add, sums, more)
+    return count, cpu_ns, gpu_ns, cpu_self_ns, gpu_self_ns
+
+
 def path_sums(times: RangeTimes, groups: Int64Array, totals_ns: Int64Array) -> PathSums:
     """The paths of these ranges with their sums; ``totals_ns`` is the GPU time launched before each call's place."""
     node_of, nodes = _paths(times, groups)
     gpu_ns = totals_ns[times.last_call] - totals_ns[times.first_call]
-    counts = np.bincount(node_of, minlength=len(nodes))
-    cpu_sums, gpu_sums = (summed(column, node_of, len(nodes)) for column in (times.end_ns - times.start_ns, gpu_ns))
-    return PathSums(nodes, list(zip(counts.tolist(), cpu_sums.tolist(), gpu_sums.tolist(), strict=True)))
+    counts = np.bincount(node_of, minlength=len(nodes)).tolist()
+    columns = (times.end_ns - times.start_ns, gpu_ns, times.cpu_self_ns, times.gpu_self_ns)
+    sums = (summed(column, node_of, len(nodes)).tolist() for column in columns)
+    return PathSums(nodes, list(zip(counts, *sums, strict=True)))
 
 
 def _paths(times: RangeTimes, groups: Int64Array) -> tuple[Int64Array, list[tuple[int, int]]]:

@@ -74,7 +74,8 @@ def found_markers(host: Host) -> dict[int, Markers]:
     by_group = rows_by_key(host.range_groups.of_row[usable], host.ranges.start_ns[usable])
     best: dict[int, tuple[tuple[int, int], str, Int64Array]] = {}
     for group, name, rank in _candidates(host.range_groups):
-        for rows in _by_thread(host, usable[by_group.of(group)]):
+        for nested in _by_thread(host, usable[by_group.of(group)]):
+            rows = _outermost(host, nested)
             if len(rows) < FEWEST_MARKERS or not (_is_spelt(rank) or _numbers_iterations(host, rows)):
                 continue
             process = int(host.ranges.global_tid[rows[0]]) & PROCESS_BITS
@@ -154,12 +155,18 @@ def _by_thread(host: Host, rows: Int64Array) -> Iterator[Int64Array]:
 
 
 def _markers(host: Host, rows: Int64Array, name: str) -> Markers:
-    """The ranges as markers; one that begins before an earlier one has ended is part of that."""
-    rows = rows[np.argsort(host.ranges.start_ns[rows], kind="stable")]
+    """The ranges as markers."""
+    rows = _outermost(host, rows)
+    return Markers(name, host.ranges.start_ns[rows], host.range_ends_ns[rows], host.ranges.name_id[rows])
+
+
+def _outermost(host: Host, rows: Int64Array) -> Int64Array:
+    """The ranges in order of begin; one that begins before an earlier one has ended is part of that."""
+    rows = rows[np.lexsort((-host.range_ends_ns[rows], host.ranges.start_ns[rows]))]
     start_ns, end_ns = host.ranges.start_ns[rows], host.range_ends_ns[rows]
     ended_ns = np.concatenate([start_ns[:1], np.maximum.accumulate(end_ns)[:-1]])
-    outer = start_ns >= ended_ns
-    return Markers(name, start_ns[outer], end_ns[outer], host.ranges.name_id[rows][outer])
+    outermost: Int64Array = rows[start_ns >= ended_ns]
+    return outermost
 
 
 def _usable(host: Host) -> BoolArray:

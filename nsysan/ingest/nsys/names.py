@@ -18,7 +18,7 @@ from nsysan.model.columns import narrowed
 from nsysan.model.distinct import Distinct
 from nsysan.model.tables import AnyTable, IdArray, Int64Array
 
-_NAMING = ("name_id", "json_id")
+_NAMING = ("name_id", "payload_id", "json_id")
 """The columns whose values are ids of strings."""
 
 

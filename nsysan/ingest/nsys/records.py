@@ -13,6 +13,7 @@ from nsysan.ingest.nsys.counters import read_counters
 from nsysan.ingest.nsys.cpu_samples import read_cpu_samples
 from nsysan.ingest.nsys.nccl_payloads import read_nccl_payloads
 from nsysan.ingest.nsys.open_export import OpenExport
+from nsysan.ingest.nsys.payload_texts import with_payload_texts
 from nsysan.ingest.nsys.stored_records import read_kernels, read_table
 from nsysan.ingest.nsys.tables import DetailedRanges, NvtxPoints
 from nsysan.model.details import Detail
@@ -89,7 +90,8 @@ class Records:
         )
         ids = [table.name_id for table in named if table is not None]
         details = (self.nvtx_range_details, self.nvtx_points)
-        ids += [table.json_id[table.json_id != ABSENT] for table in details if table is not None]
+        bearing = (column for table in details if table is not None for column in (table.payload_id, table.json_id))
+        ids += [column[column != ABSENT] for column in bearing]
         return distinct(np.concatenate([distinct(column) for column in ids])) if ids else np.empty(0, np.int64)
 
     def mostly_start_after(self, time_ns: int) -> bool:
@@ -122,7 +124,8 @@ def read_records(export: OpenExport, *, with_host: bool, details: Collection[Det
 
 
 def _with_host(export: OpenExport, work: Records) -> Records:
-    events = read_table(export, tables.NVTX_EVENTS)
+    stored = read_table(export, tables.NVTX_EVENTS)
+    events = None if stored is None else with_payload_texts(export, stored)
     ranges = in_scope(events, tables.NVTX_RANGES)
     return replace(
         work,
@@ -184,7 +187,7 @@ def details_of(table: DetailedRanges | NvtxPoints | None) -> NvtxDetails | None:
     """What single records bear besides; most bear nothing, and have no row."""
     if table is None:
         return None
-    columns = {name: getattr(table, name) for name in ("category_id", "payload", "json_id")}
+    columns = {name: getattr(table, name) for name in ("category_id", "payload", "payload_id", "json_id")}
     rows = np.flatnonzero(np.any([column != ABSENT for column in columns.values()], axis=0))
     return NvtxDetails(row=rows, **{name: column[rows] for name, column in columns.items()})
 

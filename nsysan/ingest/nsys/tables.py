@@ -19,6 +19,7 @@ from nsysan.model.tables import (
     GpuSwitches,
     GraphLaunches,
     HostPageFaults,
+    IdArray,
     Int64Array,
     Kernels,
     MemoryEvents,
@@ -68,12 +69,19 @@ class RecordTable(Generic[AnyTable]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DetailedRanges(NvtxRanges):
-    """NVTX ranges as they are stored, with what few of them bear: the columns of ``NvtxDetails``."""
+class StoredRanges(NvtxRanges):
+    """NVTX ranges as they are stored, with what few of them bear."""
 
     category_id: Int64Array
     payload: Int64Array
     json_id: Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DetailedRanges(StoredRanges):
+    """NVTX ranges with all columns of ``NvtxDetails``."""
+
+    payload_id: IdArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +94,7 @@ class NvtxPoints(NvtxMarks):
     event_type: Int64Array
     category_id: Int64Array
     payload: Int64Array
+    payload_id: IdArray
     json_id: Int64Array
 
     def of_type(self, event: NvtxEvent) -> NvtxPoints:
@@ -204,7 +213,7 @@ _NVTX_PLACE = (
 )
 _NVTX_DETAILS = (
     _optional("category_id", "category"),
-    # of the union of payloads the whole numbers; binary ones need their schema, and stay where they are
+    # of the union of payloads the whole numbers: payload_texts reads the others
     _optional("payload", "uint64Value", "int64Value", "uint32Value", "int32Value"),
     _optional("json_id", "jsonTextId", inline_text="jsonText"),
 )
@@ -213,7 +222,7 @@ NVTX_POINTS = Scope("eventType", (NvtxEvent.MARK, NvtxEvent.CATEGORY, NvtxEvent.
 DOMAIN_NAMES = Scope("eventType", (NvtxEvent.DOMAIN_CREATE,))
 """The NVTX records that are ranges, those of a moment, and of these what names a domain."""
 NVTX_EVENTS = RecordTable(
-    DetailedRanges,
+    StoredRanges,
     _NVTX_NAMES,
     (
         _required("start_ns", "start"),

@@ -277,18 +277,19 @@ def _skipped_lines(run: Run) -> list[str]:
 
 
 def _next_lines(run: Run) -> list[str]:
-    """Where to look next, and where that is a gap, its story first."""
+    """Where to look next, and where that is a gap, its story."""
     sentence = look_next(run, f" in {viewer_of(run)}, and at the page.")
-    return [*_story_lines(run), *([] if sentence is None else _wrapped(plain(sentence)))]
+    told = (None if sentence is None else plain(sentence), _story(run))
+    return _wrapped(" ".join(filter(None, told))) if any(told) else []
 
 
-def _story_lines(run: Run) -> list[str]:
+def _story(run: Run) -> str | None:
     first, idle_gaps = next(iter(leads(run)), None), run.results.get(IdleGaps)
     if first is None or first.place.kind != "gap" or isinstance(idle_gaps, Skipped):
-        return []
+        return None
     begin = (first.place.gpu, first.place.start_ns)
     story = next(gap.story for gap in idle_gaps.gaps if (gap.gpu, gap.start_ns) == begin)
-    return [] if story is None else _wrapped(f"The {first.label.lower()}: {story.sentence}")
+    return None if story is None else f"In it {story.sentence[:1].lower()}{story.sentence[1:]}"
 
 
 def _bounded(entries: Sequence[str], noun: str) -> list[str]:

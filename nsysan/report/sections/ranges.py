@@ -118,8 +118,8 @@ def _shapes(row: RangeTimesOfName) -> str | None:
     return f"inputs {row.shapes[0].sizes}, {format_duration(row.shapes[0].gpu_total_ns)} of GPU time{others}"
 
 
-def _self_time(time_ns: int | None) -> Cell:
-    return Cell("not nested", style="faint") if time_ns is None else cells.duration(time_ns)
+def _self_time(time_ns: int | None, unknown: str = "not nested") -> Cell:
+    return Cell(unknown, style="faint") if time_ns is None else cells.duration(time_ns)
 
 
 def _tree_table(found: Ranges) -> Table:
@@ -133,7 +133,9 @@ def _tree_table(found: Ranges) -> Table:
             Column("Host time", bar=True),
             Column("count", numeric=True),
             Column("CPU total", TERMS["range_cpu"], numeric=True, unit="ns"),
+            Column("CPU self", TERMS["range_cpu"], numeric=True, unit="ns"),
             Column("GPU total", TERMS["range_gpu"], numeric=True, unit="ns"),
+            Column("GPU self", TERMS["range_gpu"], numeric=True, unit="ns"),
             Column("depth", numeric=True, is_copied_only=True),
             Column("inside of", is_copied_only=True),
             Column("domain", is_copied_only=True),
@@ -155,7 +157,9 @@ def _node_row(node: RangeNode, depth: int, parent: str, most_ns: int) -> tuple[C
         Cell("", bar=single_bar("host", node.cpu_total_ns / most_ns)),
         cells.count(node.count),
         cells.duration(node.cpu_total_ns),
+        _self_time(node.cpu_self_ns, "not told"),
         cells.duration(node.gpu_total_ns),
+        _self_time(node.gpu_self_ns, "not told"),
         cells.count(depth),
         Cell(parent),
         Cell(node.domain or ""),

@@ -1,0 +1,123 @@
+"""Payloads of NVTX events that are no whole numbers, as texts: floating-point ones, and binary ones by their schema."""
+
+from __future__ import annotations
+
+import struct
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from nsysan.ingest.nsys.open_export import OpenExport
+from nsysan.ingest.nsys.tables import NVTX_EVENTS, PAYLOAD_ENTRIES, DetailedRanges, StoredRanges
+from nsysan.ingest.source import Value, integer, text
+from nsysan.model.columns import narrowed
+from nsysan.model.tables import ABSENT, Int64Array
+
+_EVENT = ("start", "globalTid", "domainId", "eventType")
+"""What tells an event from the others of the export; of equal ones the first bears the payload."""
+_DOUBLE, _FLOAT, _BINARY = "doubleValue", "floatValue", "binaryData"
+_FORMATS = dict(zip((*range(3, 21), 22, 42, 43, 44), "hHiIqQqQbBhHiIqQfdQefd", strict=True))
+"""The numbers among the types of nvToolsExtPayload.h, as ``struct`` calls them, on a 64-bit machine with Linux."""
+_HEADER = struct.Struct("<IIIIQQ")
+"""Before each payload: domain, 0, schema, 0, and the sizes of payload and blob."""
+
+_Schemas = Mapping[tuple[int, int], tuple["_Entry", ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A number in a payload: its name, where it lies, and as what."""
+
+    name: str
+    offset: int
+    stored_as: str
+
+
+def with_payload_texts(export: OpenExport, events: StoredRanges) -> DetailedRanges:
+    """The events with the id of each one's payload text, ``ABSENT`` where it has none or one that is a whole number."""
+    told = np.fromiter(chain.from_iterable(_told(export)), np.int64).reshape(-1, len(_EVENT) + 1)
+    ids = np.full(len(events), ABSENT)
+    near = np.flatnonzero(np.isin(events.start_ns, told[:, 0]))
+    columns = (events.start_ns, events.global_tid, events.domain_id, events.event_type)
+    rows, payloads = _pairs(np.column_stack([column[near] for column in columns]), told[:, :-1])
+    ids[near[rows]] = told[payloads, -1]
+    return DetailedRanges(**events.columns(), payload_id=narrowed("payload_id", ids))
+
+
+def _pairs(left: Int64Array, right: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """The rows of the left with an equal one on the right, the first of each, and the rows of these."""
+    keys = np.concatenate([left, right])
+    _, key_of = np.unique(keys, axis=0, return_inverse=True)
+    of_left, of_right = np.split(key_of.reshape(-1), [len(left)])
+    (left_keys, left_rows), (right_keys, right_rows) = (np.unique(of, return_index=True) for of in (of_left, of_right))
+    return left_rows[np.isin(left_keys, right_keys)], right_rows[np.isin(right_keys, left_keys)]
+
+
+def _told(export: OpenExport) -> Iterator[tuple[int, ...]]:
+    """The place of each event that bears such a payload, and the id of its text."""
+    table, schemas, texts = export.table(NVTX_EVENTS.names), _schemas(export), export.source.inline_texts
+    writers = {_BINARY: lambda blob: _written(blob, schemas), _FLOAT: _single, _DOUBLE: _double}
+    for column, write in writers.items():
+        if table is None or column not in table.columns or (column == _BINARY and not schemas):
+            continue
+        id_of: dict[Value, int] = {}
+        for *event, payload in export.source.rows_with(table, column, (*_EVENT, column)):
+            if payload not in id_of:
+                written = write(payload)
+                id_of[payload] = texts.id_of(written) if written else ABSENT
+            yield *(part if isinstance(part, int) else ABSENT for part in event), id_of[payload]
+
+
+def _double(payload: Value) -> str:
+    """The shortest text that is this number."""
+    return str(float(payload)) if isinstance(payload, (int, float)) else ""
+
+
+def _single(payload: Value) -> str:
+    """The shortest text that is this number in single precision."""
+    return str(np.float32(payload)) if isinstance(payload, (int, float)) else ""
+
+
+def _schemas(export: OpenExport) -> _Schemas:
+    """The numbers of each schema of a domain, in order; what two processes have at two places is not among them."""
+    found: defaultdict[tuple[int, int], dict[int, set[_Entry]]] = defaultdict(lambda: defaultdict(set))
+    columns = ("domainId", "schemaId", "idx", "type", "flags", "name", "offset")
+    for domain_id, schema_id, index, kind, flags, name, offset in export.rows(PAYLOAD_ENTRIES, *columns):
+        stored_as, is_plain = _FORMATS.get(integer(kind) or 0), not integer(flags)
+        # the first entry lies at 0, which nsys writes as NULL
+        is_placed = isinstance(offset, int) or index == 0
+        if isinstance(domain_id, int) and isinstance(schema_id, int) and isinstance(index, int):
+            usable = stored_as is not None and is_plain and is_placed and name
+            entry = _Entry(text(name) or "", integer(offset) or 0, stored_as or "") if usable else _Entry("", 0, "")
+            found[domain_id, schema_id][index].add(entry)
+    return {key: tuple(_agreed(entries)) for key, entries in found.items()}
+
+
+def _agreed(entries: Mapping[int, set[_Entry]]) -> Iterator[_Entry]:
+    for index in sorted(entries):
+        (entry, *others) = entries[index]
+        if entry.name and not others:
+            yield entry
+
+
+def _written(blob: Value, schemas: _Schemas) -> str:
+    """``Message size [bytes] 4096, Root 0``; no text of what is cut off or of an unknown schema."""
+    if not isinstance(blob, bytes) or len(blob) < _HEADER.size:
+        return ""
+    domain_id, _, schema_id, _, size, _ = _HEADER.unpack_from(blob)
+    payload = blob[_HEADER.size : _HEADER.size + size]
+    if len(payload) < size:
+        return ""
+    numbers = ((entry.name, _number(payload, entry)) for entry in schemas.get((domain_id, schema_id), ()))
+    return ", ".join(f"{name} {number}" for name, number in numbers if number)
+
+
+def _number(payload: bytes, entry: _Entry) -> str:
+    layout = struct.Struct(f"<{entry.stored_as}")
+    if not 0 <= entry.offset <= len(payload) - layout.size:
+        return ""
+    (number,) = layout.unpack_from(payload, entry.offset)
+    return str(np.float32(number)) if entry.stored_as in "ef" else str(number)
