@@ -155,7 +155,8 @@ def _runs(runs: Difference | None) -> str:
     if runs is None:
         return ""
     before, after = quantity(runs.before or 0.0, runs.unit), quantity(runs.after or 0.0, runs.unit)
-    return f", {after} runs as before" if before == after else f", {after} runs instead of {before}"
+    noun = "run" if after == "1" else "runs"
+    return f", {after} {noun} as before" if before == after else f", {after} {noun} instead of {before}"
 
 
 def _about_obstacles(forbidding: Sequence[Obstacle]) -> Iterator[str]:
