@@ -22,7 +22,7 @@ from nsysan.attribution.ranges.names import SIZES, parse_operator
 from nsysan.model.ceilings import Dtype
 from nsysan.model.distinct import coded, distinct, first_rows, summed
 from nsysan.model.kernels import KernelClass
-from nsysan.model.tables import Int64Array, Kernels, Table
+from nsysan.model.tables import IdArray, Int64Array, Kernels, Table
 from nsysan.timeline.labelling import NOBODY, innermost
 
 _MOST_SIDE = 1 << 40
@@ -100,7 +100,11 @@ class ToldShapes:
 
     def sides_of(self, ranges: Int64Array) -> list[Sides]:
         """What each of these ranges multiplies."""
-        return [self._sides[name_id] for name_id in self.host.ranges.name_id[ranges].tolist()]
+        return self.sides_of_texts(self.host.ranges.name_id[ranges])
+
+    def sides_of_texts(self, name_ids: IdArray) -> list[Sides]:
+        """What ranges of each of these names multiply."""
+        return [self._sides[name_id] for name_id in name_ids.tolist()]
 
 
 def find_products(job: Job, device: Device, told: ToldShapes) -> FoundProducts:
@@ -110,7 +114,7 @@ def find_products(job: Job, device: Device, told: ToldShapes) -> FoundProducts:
         return FoundProducts((), Products(*[np.empty(0, np.int64)] * 3), 0)
     rows = _gemm_rows(job, device, trace.kernels)
     kernels = trace.kernels.take(rows)
-    range_of = _operators_of(told, rows)
+    range_of = operators_of(told, rows)
     known = range_of != NOBODY
     times_ns = kernels.end_ns - kernels.start_ns
     kinds, products = _by_operator(told, kernels.take(known), range_of[known], times_ns[known])
@@ -178,7 +182,7 @@ def _gemm_rows(job: Job, device: Device, kernels: Kernels) -> Int64Array:
     return rows[np.array(multiplies, np.bool_)[name_of]] if len(rows) else rows
 
 
-def _operators_of(told: ToldShapes, kernel_rows: Int64Array) -> Int64Array:
+def operators_of(told: ToldShapes, kernel_rows: Int64Array) -> Int64Array:
     """By kernel the innermost operator with known shapes around its call, on the call's thread; else ``NOBODY``."""
     host, range_of = told.host, np.full(len(kernel_rows), NOBODY)
     if not len(told.ranges) or "kernels" not in host.launches.rows:

@@ -48,11 +48,17 @@ class OneSided:
 
 @dataclass(frozen=True, slots=True)
 class FindingChanges:
-    """Findings matched by id and cause: those of the run before that are gone, those that are new, those that stay."""
+    """Findings matched by id and cause: those of the run before that are gone, those that are new, those that stay.
+
+    Of runs that are two different things, or have nothing to be compared by, none is solved and none new: what one of
+    them has is ``before_only`` or ``after_only``. So is a finding from a question that the other run does not answer.
+    """
 
     solved: tuple[KeptFinding, ...]
     new: tuple[KeptFinding, ...]
     kept: tuple[KeptFinding, ...]
+    before_only: tuple[KeptFinding, ...] = ()
+    after_only: tuple[KeptFinding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +92,26 @@ class Comparison:
 def compare(before: Snapshot, after: Snapshot) -> Comparison:
     """What changed from ``before`` to ``after``."""
     topics = differences_of(before.figures, after.figures)
-    whole = _whole(topics)
+    whole, obstacles = _whole(topics), tuple(obstacles_of(before, after))
+    is_one_thing = whole is not None and not any(one.bearing is Bearing.FORBIDS for one in obstacles)
     return Comparison(
         schema_version=COMPARISON_SCHEMA_VERSION,
         before=_named(before),
         after=_named(after),
         whole=whole,
         carriers=() if whole is None else carriers_of(whole, topics),
-        obstacles=tuple(obstacles_of(before, after)),
+        obstacles=obstacles,
         one_sided=(*_one_sided(after, before, "before"), *_one_sided(before, after, "after")),
-        findings=_finding_changes(before.findings, after.findings),
+        findings=_finding_changes(before, after, is_one_thing=is_one_thing),
         topics=topics,
     )
 
 
 def obstacles_of(before: Snapshot, after: Snapshot, *, strict: bool = False) -> Iterator[Obstacle]:
-    """The conditions that differ, the forbidding ones first; one that only one run knows is a caution unless strict."""
+    """The conditions that differ, the forbidding ones first; one that only one run knows is a caution unless strict.
+
+    What only evidence beside the traces tells is a caution then too.
+    """
     ours, theirs = ({one.id: one for one in snapshot.conditions} for snapshot in (before, after))
     found = []
     for condition_id in {**ours, **theirs}:
@@ -109,7 +119,8 @@ def obstacles_of(before: Snapshot, after: Snapshot, *, strict: bool = False) -> 
         known = first or second
         values = (None if first is None else first.value, None if second is None else second.value)
         if known is not None and values[0] != values[1]:
-            bearing = Bearing.CAUTIONS if None in values and not strict else known.bearing
+            is_lenient = None in values and (known.is_beside or not strict)
+            bearing = Bearing.CAUTIONS if is_lenient else known.bearing
             found.append(Obstacle(known.id, known.name, *values, bearing))
     yield from sorted(found, key=lambda obstacle: obstacle.bearing is not Bearing.FORBIDS)
 
@@ -130,10 +141,19 @@ def _one_sided(answering: Snapshot, other: Snapshot, missing_in: str) -> Iterato
             yield OneSided(skipped.id, missing_in, skipped.reason, skipped.recapture)
 
 
-def _finding_changes(before: Sequence[KeptFinding], after: Sequence[KeptFinding]) -> FindingChanges:
-    ours, theirs = ({(one.id, one.cause) for one in findings} for findings in (before, after))
-    return FindingChanges(
-        solved=tuple(one for one in before if (one.id, one.cause) not in theirs),
-        new=tuple(one for one in after if (one.id, one.cause) not in ours),
-        kept=tuple(one for one in after if (one.id, one.cause) in ours),
-    )
+def _finding_changes(before: Snapshot, after: Snapshot, *, is_one_thing: bool) -> FindingChanges:
+    solved, before_only = _without(before.findings, after, is_one_thing=is_one_thing)
+    new, after_only = _without(after.findings, before, is_one_thing=is_one_thing)
+    kept = tuple(one for one in after.findings if one not in (*new, *after_only))
+    return FindingChanges(solved, new, kept, before_only, after_only)
+
+
+def _without(
+    findings: Sequence[KeptFinding], other: Snapshot, *, is_one_thing: bool
+) -> tuple[tuple[KeptFinding, ...], tuple[KeptFinding, ...]]:
+    """Those that the other run does not have, and those of which it cannot tell whether it has them."""
+    theirs = {(one.id, one.cause) for one in other.findings}
+    unanswered = {skipped.id for skipped in other.skipped}
+    lacking = [one for one in findings if (one.id, one.cause) not in theirs]
+    told = [one for one in lacking if is_one_thing and unanswered.isdisjoint(one.sources)]
+    return tuple(told), tuple(one for one in lacking if one not in told)

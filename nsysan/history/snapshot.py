@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nsysan.model.figures import Bearing, Condition, Conditioned, Figure, Measured
+from nsysan.model.findings import Finding
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.verdicts import Severity
@@ -13,12 +14,13 @@ from nsysan.model.verdicts import Severity
 
 @dataclass(frozen=True, slots=True)
 class KeptFinding:
-    """A finding without its evidence; ``id`` and ``cause`` name it in every run."""
+    """A finding without its evidence; ``id`` and ``cause`` name it in every run, ``sources`` the results it is from."""
 
     id: str
     cause: str | None
     severity: Severity
     title: str
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +53,14 @@ def snapshot_of(run: Run) -> Snapshot:
             *(entry for result in results if isinstance(result, Conditioned) for entry in result.conditions()),
             *_conditions_of_envelope(run),
         ),
-        findings=tuple(KeptFinding(each.id, each.cause, each.severity, each.title) for each in run.findings),
+        findings=tuple(map(_kept, run.findings)),
         skipped=run.results.skipped(),
     )
+
+
+def _kept(finding: Finding) -> KeptFinding:
+    sources = tuple(dict.fromkeys(evidence.source for evidence in finding.evidence))
+    return KeptFinding(finding.id, finding.cause, finding.severity, finding.title, sources)
 
 
 def _first_of_each_id(figures: Iterable[Figure]) -> tuple[Figure, ...]:
@@ -69,6 +76,8 @@ def _conditions_of_envelope(run: Run) -> Iterator[Condition]:
     versions = sorted({report.nsys_version for report in run.reports if report.nsys_version is not None})
     yield Condition("world_size", "world size", ", ".join(map(str, worlds)) or None, Bearing.FORBIDS)
     yield Condition("profiler", "profiler", ", ".join(profilers) or None, Bearing.FORBIDS)
+    if (model := run.options.get("model")) is not None:
+        yield Condition("model", "model given, by hash", _text(model), Bearing.FORBIDS, is_beside=True)
     yield Condition("gpu_choice", "GPU chosen", _text(run.options.get("gpu")) or "all", Bearing.FORBIDS)
     yield Condition("window_choice", "window chosen", _chosen_window(run), Bearing.CAUTIONS)
     yield Condition("report_count", "reports", str(len(run.reports)), Bearing.CAUTIONS)

@@ -1,10 +1,17 @@
-"""Kernel by kernel, matched by name: time a step, runs, and the median of each."""
+"""Kernel by kernel, matched by name, and by name and shape: time a step, runs, and the median of each."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nsysan.analysis.kernel_shapes import (
+    KERNEL_SHAPE_MEDIANS,
+    KERNEL_SHAPE_RUNS,
+    STEP_KERNEL_SHAPE_RUNS,
+    STEP_KERNEL_SHAPES,
+)
 from nsysan.analysis.kernel_summary import KERNEL_MEDIANS, KERNEL_RUNS
 from nsysan.analysis.step_kernels import STEP_KERNEL_RUNS, STEP_KERNELS
 from nsysan.history.comparison import Comparison
@@ -14,7 +21,13 @@ from nsysan.report.comparison.quantities import change_cells, value_cell
 from nsysan.report.elements import Cell, Column, Table
 from nsysan.report.section import Layout, Section, View
 
-KERNEL_TOPICS = frozenset(topic.id for topic in (KERNEL_MEDIANS, KERNEL_RUNS, STEP_KERNEL_RUNS, STEP_KERNELS))
+_TABLES = (
+    (STEP_KERNELS, STEP_KERNEL_RUNS, "Time of each kernel in the mean steady step"),
+    (STEP_KERNEL_SHAPES, STEP_KERNEL_SHAPE_RUNS, "Kernels of several shapes, the time of each in the mean steady step"),
+    (KERNEL_MEDIANS, KERNEL_RUNS, "Median duration of each kernel in the windows"),
+    (KERNEL_SHAPE_MEDIANS, KERNEL_SHAPE_RUNS, "Kernels of several shapes, the median duration of each in the windows"),
+)
+KERNEL_TOPICS = frozenset(topic.id for times, runs, _ in _TABLES for topic in (times, runs))
 _SHOWN_COUNT = 300
 
 
@@ -26,14 +39,8 @@ class KernelsView(View):
 
 
 def _build(comparison: Comparison) -> KernelsView | None:
-    tables = tuple(
-        table
-        for table in (
-            _table(comparison, STEP_KERNELS.id, STEP_KERNEL_RUNS.id, "Time of each kernel in the mean steady step"),
-            _table(comparison, KERNEL_MEDIANS.id, KERNEL_RUNS.id, "Median duration of each kernel in the windows"),
-        )
-        if table is not None
-    )
+    drawn = (_table(comparison, times.id, runs.id, caption) for times, runs, caption in _TABLES)
+    tables = tuple(table for table in drawn if table is not None)
     if not tables:
         return None
     kernels = comparison.topic(KERNEL_MEDIANS.id) or comparison.topic(STEP_KERNELS.id)
@@ -41,7 +48,8 @@ def _build(comparison: Comparison) -> KernelsView | None:
     return KernelsView(
         tables,
         heading=f"{counted(len(kernels), 'kernel name')}: {new} new, {gone} gone",
-        context="Matched by name. Kernels run side by side: their times do not add up to the step.",
+        context="Matched by name, then by name and product or grid: a kernel in another shape does other work. Kernels "
+        "run side by side, so their times do not add up to the step; those that communicate wait in theirs.",
     )
 
 
@@ -50,7 +58,7 @@ def _sides(kernels: Sequence[Difference]) -> list[tuple[float | None, float | No
 
 
 def _table(comparison: Comparison, times_id: str, runs_id: str, caption: str) -> Table | None:
-    times = sorted(comparison.topic(times_id), key=lambda one: -abs(one.moved))
+    times = sorted(_of_several_shapes(comparison.topic(times_id)), key=lambda one: -abs(one.moved))
     runs = {one.key: one for one in comparison.topic(runs_id)}
     if not times:
         return None
@@ -71,6 +79,12 @@ def _table(comparison: Comparison, times_id: str, runs_id: str, caption: str) ->
         search="gemm, flash, nccl",
         note=f"{counted(omitted, 'more name')} in the JSON." if omitted > 0 else None,
     )
+
+
+def _of_several_shapes(times: Sequence[Difference]) -> list[Difference]:
+    """All of them where they are of names; of shapes only those whose kernel has another: else its name tells all."""
+    names = Counter(one.key.partition(".")[0] for one in times)
+    return [one for one in times if "." not in one.key or names[one.key.partition(".")[0]] > 1]
 
 
 def _row(time: Difference, runs: Difference | None) -> tuple[Cell, ...]:
