@@ -25,3 +25,7 @@ ROTATING_FRAC = 0.05
 """Of a step: ranks that take turns being late are said from so much exposed waiting on. Proposal."""
 CONTEXT_FRAC = 0.02
 """Of the window: a process that was not recorded held the GPU for so much of it. As MATERIAL_FRAC."""
+PERIOD_TOLERANCE_FRAC = 0.25
+"""Of a period in steps: pauses whose distances differ by no more come periodically (260 to 280 in marin 9205)."""
+MEMORY_BOUND_FRAC = 0.6
+"""Of the memory's bandwidth: kernels that move more are bound by it (the rule of Nsight Compute's speed of light)."""
