@@ -209,15 +209,18 @@ class TrainingStep:
 
     def _pause(self) -> Iterator[Action]:
         """What the thread of one rank does besides, every so many steps; the ranks take turns."""
-        turn, after_steps = divmod(self.number, self.knobs.pause_period)
-        pauses = after_steps == self.knobs.pause_period - 1 and turn % self.worker.rank_count == self.worker.rank
-        if self.knobs.pause_ns and pauses:
+        turn = self.number // self.knobs.pause_period % self.worker.rank_count
+        if self.knobs.pause_ns and self._is_turn(self.knobs.pause_period) and turn == self.worker.rank:
             yield HostWork(self.operators.times.of_host(self.knobs.pause_ns))
+
+    def _is_turn(self, period: int) -> bool:
+        """Whether the step is the second of each ``period``: one that says something is no first step."""
+        return self.number % period == 1 % period
 
     def _save(self) -> Iterator[Action]:
         """Weights and both moments in single precision, a layer a copy, where this step ends with a checkpoint."""
         period = self.knobs.checkpoint_period
-        if not period or self.number % period != period - 1:
+        if not period or not self._is_turn(period):
             return
         size_bytes = _SAVED_BYTES_PER_PARAMETER * self.updated_parameter_count
         for _ in range(self.knobs.layer_count):
