@@ -10,7 +10,7 @@ from nsysan.analysis.step_losses import ClassLoss, LossReport, StepLosses
 from nsysan.findings.product_speed import ProductSpeed
 from nsysan.findings.thresholds import BUSY_FRAC, MATERIAL_FRAC, NAMED_FRAC
 from nsysan.model.findings import ClassVerdict, Diagnosis, Finding, Headline
-from nsysan.model.losses import EXPOSED_COLLECTIVE, Basis, Bound
+from nsysan.model.losses import EXPOSED_COLLECTIVE, SLOW_LINK, Basis, Bound
 from nsysan.model.prose import paired
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import format_duration, format_fraction
@@ -93,9 +93,9 @@ class _Walk:
         return not isinstance(gpu_time, Skipped) and any(gpu.idle_causes is not None for gpu in gpu_time.gpus)
 
     def _first(self, one: BottleneckClass) -> Finding | None:
-        """The finding of a class that wins most."""
+        """The finding of a class that wins most; of transfers that are exposed since links are slow, that of the links."""
         own = [found for found in self._findings if found.bottleneck_class is one and found.recoverable_ns]
-        return max(own, key=lambda found: found.recoverable_ns or 0, default=None)
+        return max(own, key=lambda found: (found.recoverable_ns or 0, found.cause == SLOW_LINK), default=None)
 
     def _headline(self, one: BottleneckClass) -> Headline | None:
         first = self._first(one)

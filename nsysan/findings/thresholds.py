@@ -19,6 +19,8 @@ MOSTLY_FRAC = 0.5
 """More than half, where a sentence says "mostly"."""
 SLOWED_FACTOR = 1.15
 """Beside communication: kernels that take so many times longer contend with it (nccl issue 1433); proposal."""
+SLOW_LINK_FRAC = 0.7
+"""Of a measured curve: collectives that reach less have a slow link or a wrong transport. Proposal."""
 SAME_STREAM_FRAC = 0.5
 """Of the time of communication kernels: on the stream that computes; one stray kernel says nothing (nsys-ai 134)."""
 ROTATING_FRAC = 0.05
