@@ -20,6 +20,7 @@ from nsysan.attribution.losses.communication import ExposedByMember
 from nsysan.attribution.losses.device_losses import DeviceLosses, LossKey
 from nsysan.attribution.losses.stretches import Stretches, stretches_of
 from nsysan.model.kernels import Collective
+from nsysan.model.lateness import Lateness
 from nsysan.model.losses import (
     CLOCK_THROTTLE,
     EXPOSED_COLLECTIVE,
@@ -45,7 +46,6 @@ LEADING_FRAC = PERSISTENT_FROM_FRAC
 SHORT_GAP_NS = NS_PER_MS
 """Gaps shorter than this are launches that come late; longer ones are a host busy with something else."""
 _COMPUTING = [place for place, part in enumerate(Part) if part in COMPUTING_PARTS]
-_MORE_WORK = "more_work"
 
 
 class Loss(msgspec.Struct, frozen=True, kw_only=True):
@@ -243,11 +243,11 @@ class _JobLosses:
             bound = Bound.AT_LEAST if cause == MOE_SKEW else Bound.EITHER
             yield (cause, BottleneckClass.COMPUTE, bound), lost_ns
 
-    def _compute_cause(self, why: str) -> str | None:
+    def _compute_cause(self, why: Lateness) -> str | None:
         """More work, or slower kernels but not all by one ratio, is skew where ranks hand out tokens to each other."""
-        if why in {_MORE_WORK, SLOW_COMPUTE}:
+        if why in {Lateness.MORE_WORK, Lateness.SLOW_COMPUTE}:
             return MOE_SKEW if self._sends_to_all() else SLOW_COMPUTE
-        return why if why == CLOCK_THROTTLE else None
+        return CLOCK_THROTTLE if why is Lateness.CLOCK_THROTTLE else None
 
     def _sends_to_all(self) -> bool:
         collectives = self._results.get(Collectives)

@@ -93,7 +93,7 @@ class _Walk:
         return not isinstance(gpu_time, Skipped) and any(gpu.idle_causes is not None for gpu in gpu_time.gpus)
 
     def _first(self, one: BottleneckClass) -> Finding | None:
-        """The finding of a class that wins most; of transfers that are exposed since links are slow, that of the links."""
+        """The finding of a class that wins most; slow links rather than the transfers that they expose."""
         own = [found for found in self._findings if found.bottleneck_class is one and found.recoverable_ns]
         return max(own, key=lambda found: (found.recoverable_ns or 0, found.cause == SLOW_LINK), default=None)
 

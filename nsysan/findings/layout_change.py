@@ -42,10 +42,10 @@ def layout_evidence(results: ResultSet) -> Iterator[Evidence]:
 
 def _sentence(purpose: Purpose, change: LayoutChange) -> str:
     own, other = change.own, change.other
-    what = purpose.value.replace("_", " ")
+    what = f"{purpose.value.replace('_', ' ')}ism"
     sent, instead = format_bytes(other.sent_bytes_per_step), format_bytes(own.sent_bytes_per_step)
     return (
-        f"With half the {what} a GPU sends {sent} a step in place of {instead} by formula, "
+        f"With {what} over half as many ranks a GPU sends {sent} a step in place of {instead} by formula, "
         f"{format_duration(change.spared_ns)} less at the rates of its links ({other.rate_source}), and holds "
         f"{format_bytes(other.held_bytes)} in place of {format_bytes(own.held_bytes)}."
     )

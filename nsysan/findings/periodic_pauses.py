@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from nsysan.analysis.step_losses import SHORT_GAP_NS
@@ -71,7 +72,7 @@ def _pauses(by_device: Mapping[str, Sequence[int]]) -> dict[int, dict[str, int]]
 
 def _period(steps: Sequence[int]) -> int | None:
     """How many steps lie between pauses, where that is about the same each time; else None."""
-    distances = [after - before for before, after in zip(steps, steps[1:], strict=False)]
+    distances = [after - before for before, after in pairwise(steps)]
     if len(steps) < FEWEST_PAUSES:
         return None
     period = median(distances)

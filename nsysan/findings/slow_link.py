@@ -1,4 +1,4 @@
-"""Collectives that stay far below what was measured for their kind, size and ranks: a slow link, or a wrong transport."""
+"""Collectives far below what was measured for their kind, size and ranks: a slow link, or a wrong transport."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ Numbers of 16 bits; N weights of a GPU, b sequences of s tokens in a micro-batch
 - tensor parallel over t: 4 all-reduces of b s h a layer and micro-batch, each twice (t - 1) / t;
 - pipeline: b s h each way over a boundary and micro-batch;
 - experts over e: 4 all-to-alls of b s h k a layer and micro-batch, each (e - 1) / e, for k experts a token;
-- memory: 16 bytes a weight (Adam in mixed precision, ZeRO-0) and the activations of all layers, for the first stage of a
-  pipeline holds as many; scores are not kept, and sequences shared where tensors are.
+- memory: 16 bytes a weight (Adam in mixed precision, ZeRO-0) and the activations of all layers, for the first stage of
+  a pipeline holds as many; scores are not kept, and sequences shared where tensors are.
 
 Parallelism over parts of a sequence divides s; what it sends itself is not counted.
 """
@@ -109,9 +109,7 @@ def sent_bytes(shape: ModelShape) -> dict[Purpose, float]:
 
 def held_bytes(shape: ModelShape) -> float:
     """Weights, gradients, optimizer states and activations of one GPU."""
-    of_layer = activation_bytes_per_layer(
-        shape, is_sequence_parallel=shape.tensor_parallel > 1, keeps_scores=False
-    )
+    of_layer = activation_bytes_per_layer(shape, is_sequence_parallel=shape.tensor_parallel > 1, keeps_scores=False)
     return state_bytes(parameters_of_gpu(shape), 0, 1) + shape.layers * of_layer / shape.context_parallel
 
 

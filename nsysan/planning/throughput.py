@@ -75,8 +75,8 @@ class ThroughputReport:
     """``unknown`` says of what is null why. ``price`` is of a GPU-hour, in the currency of whoever gave it.
 
     ``tokens_per_s`` is of the whole job. ``peak_source`` tells whose peak it is; ``dtype`` is the one it is of.
-    ``measured_flop_per_s`` is what the fastest product of that type was measured to reach. ``layouts`` has the job's own
-    first.
+    ``measured_flop_per_s`` is what the fastest product of that type was measured to reach. ``layouts`` has the job's
+    own first.
     """
 
     step_ns: float | None

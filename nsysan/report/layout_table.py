@@ -35,7 +35,7 @@ def layout_table(rows: Sequence[LayoutRow]) -> Table | None:
 
 
 def _cells(row: LayoutRow) -> tuple[Cell, ...]:
-    name = "this job's" if row.halved is None else f"half the {spelled(row.halved)}"
+    name = "this job's" if row.halved is None else f"{spelled(row.halved)}ism over half"
     degrees = (row.tensor_parallel, row.pipeline_parallel, row.expert_parallel, row.data_parallel)
     taken_ns = row.transfer_ns_per_step
     return (

@@ -30,7 +30,9 @@ def measured(gb_per_s: float) -> Ceilings:
 
 
 def run_against(folder: Path, given: Ceilings) -> Run:
-    made = generate(Request(scenario=find_scenario("communication_bound"), rank_count=2, step_count=4, includes_blobs=True))
+    made = generate(
+        Request(scenario=find_scenario("communication_bound"), rank_count=2, step_count=4, includes_blobs=True)
+    )
     paths = [export.write(folder / file) for file, export in made.exports.items()]
     return analyze(paths, AnalyzeOptions(ceilings=given))
 
@@ -53,8 +55,9 @@ def test_links_far_below_what_they_were_measured_to_reach_are_the_headline(tmp_p
 
 @pytest.mark.parametrize(
     "given",
-    [measured(BUSBW_GB_PER_S / 0.75), replace(measured(450), origin=Origin.SIMULATED), ceilings()],
-    ids=["three quarters of the curve", "simulated", "data sheet"],
+    # 61 % of the transfer runs beside computing: had it stood still then, the rest would be 39 % of the curve
+    [measured(BUSBW_GB_PER_S / 0.28), replace(measured(450), origin=Origin.SIMULATED), ceilings()],
+    ids=["70 % of 39 %", "simulated", "data sheet"],
 )
 def test_links_near_their_curve_or_without_one_are_not_called_slow(tmp_path: Path, given: Ceilings) -> None:
     run = run_against(tmp_path, given)

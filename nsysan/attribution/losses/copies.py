@@ -1,4 +1,4 @@
-"""Exposed copies and waits for copies by what they bring: a batch, a checkpoint or another thing to the host, or else."""
+"""Exposed copies and waits for copies by what they bring: a batch, states to be saved, values read back, or else."""
 
 from __future__ import annotations
 

@@ -47,15 +47,15 @@ COMMUNICATION = (
         "and rank for "
         "it, data parallelism only 2 N.",
         only_if="the model fits with it, by 16 N bytes over all that shard it and 34 s b h / t a layer of activations",
-        holds=lambda job: job.has_tensor_parallelism and job.may_gain_from_fewer(Purpose.TENSOR_PARALLEL),
+        holds=lambda job: job.may_share_less(Purpose.TENSOR_PARALLEL),
     ),
     Advice(
         id="less_expert_parallelism",
         causes=_EXPOSED,
-        sentence="Spread experts over fewer ranks: each layer with experts moves 8 b s h k (e - 1) / e bytes a step and "
-        "micro-batch to and fro.",
+        sentence="Spread experts over fewer ranks: each layer with experts moves 8 b s h k (e - 1) / e bytes a step "
+        "and micro-batch to and fro.",
         only_if="memory holds more experts on each",
-        holds=lambda job: job.has_expert_parallelism and job.may_gain_from_fewer(Purpose.EXPERT_PARALLEL),
+        holds=lambda job: job.may_share_less(Purpose.EXPERT_PARALLEL),
     ),
     Advice(
         id="rank_order",

@@ -54,14 +54,10 @@ class Situation:
         """Whether a communicator says that it shares tensors."""
         return any(row.purpose is Purpose.TENSOR_PARALLEL for row in self.collectives)
 
-    @cached_property
-    def has_expert_parallelism(self) -> bool:
-        """Whether a communicator says that it shares experts."""
-        return any(row.purpose is Purpose.EXPERT_PARALLEL for row in self.collectives)
-
-    def may_gain_from_fewer(self, purpose: Purpose) -> bool:
-        """Whether half as many ranks to share this would spare transfer by formula, or that is not known."""
-        return (change := layout_change(self._results, purpose)) is None or change.spared_ns > 0
+    def may_share_less(self, purpose: Purpose) -> bool:
+        """Whether half as many ranks to share this would spare transfer by formula; else whether any share it."""
+        change = layout_change(self._results, purpose)
+        return any(row.purpose is purpose for row in self.collectives) if change is None else change.spared_ns > 0
 
     @cached_property
     def has_wide_expert_parallelism(self) -> bool:

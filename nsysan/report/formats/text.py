@@ -36,8 +36,8 @@ from nsysan.report.sections.counters import counters_sentence
 from nsysan.report.sections.host import foreign_sentences
 from nsysan.report.sections.memory import memory_sentence, recomputation_sentences, step_sentences
 from nsysan.report.sections.nccl import nccl_summary
-from nsysan.report.sections.stages import slowest, stage_sentence
 from nsysan.report.sections.roofline import simulated_sentences
+from nsysan.report.sections.stages import slowest, stage_sentence
 from nsysan.report.sections.throughput import throughput_paragraph
 from nsysan.report.steady_waits import state_wait
 from nsysan.report.unanswered_text import unanswered_text

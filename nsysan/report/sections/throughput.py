@@ -38,7 +38,7 @@ _NAMES = {"mfu": "MFU", "tokens_per_s": "tokens a second", "cost_per_hour": "the
 
 
 def unknown_sentences(report: ThroughputReport) -> Iterator[str]:
-    """What is not known, each reason once: ``MFU and tokens a second are not known: needs the model: ...``"""
+    """What is not known, each reason once: ``MFU and tokens a second are not known: needs the model``."""
     for why in dict.fromkeys(report.unknown.values()):
         names = [_NAMES[key] for key, reason in report.unknown.items() if reason == why]
         verb = "is" if names in (["MFU"], [_NAMES["cost_per_hour"]]) else "are"
@@ -87,7 +87,9 @@ def _basis(report: ThroughputReport) -> tuple[str, ...]:
     if peak is not None:
         told.append(f"Peak of one GPU: {peak / 1e12:,.1f} TFLOP/s dense{dtype}, {report.peak_source}.")
     if report.measured_flop_per_s is not None:
-        told.append(f"Fastest product: {report.measured_flop_per_s / 1e12:,.1f} TFLOP/s{dtype}, {report.measured_source}.")
+        told.append(
+            f"Fastest product: {report.measured_flop_per_s / 1e12:,.1f} TFLOP/s{dtype}, {report.measured_source}."
+        )
     if report.world_size is not None and report.tokens_per_step is not None:
         gpus = counted(report.world_size, "GPU")
         told.append(f"{format_count(report.tokens_per_step)} tokens a step on {gpus}.")

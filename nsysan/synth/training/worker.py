@@ -14,7 +14,10 @@ from nsysan.synth.training.spelling import Spelling
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worker:
-    """``rank`` of ``rank_count``; ``knobs`` are its own, layer and network those of the job; it adds the kernels it loads to ``loaded``."""
+    """``rank`` of ``rank_count``; ``knobs`` are its own, layer and network those of the job.
+
+    It adds the kernels it loads to ``loaded``.
+    """
 
     rank: int
     rank_count: int
