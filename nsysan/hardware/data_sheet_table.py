@@ -23,8 +23,8 @@ _GIGA = 1e9
 class DataSheet:
     """What a GPU is promised to reach; null is what the sheet does not have.
 
-    ``host_link`` names a link to the host that is faster than PCIe. ``spellings`` are sets of words, each of which names
-    the model; ``also_called`` words may stand beside them.
+    ``host_link`` names a link to the host that is faster than PCIe. ``spellings`` are sets of words, each of which
+    names the model; ``also_called`` words may stand beside them.
     """
 
     model: str

@@ -30,12 +30,15 @@ NEAR_MISSES: dict[str, dict[str, Any]] = {
     "data_bound": {"loader_ns": 90_000_000},
     "garbage_collection": {"pause_ns": 300_000},
     "launch_bound": {"python_ns": 0, "launch_ns": 500},
+    "lazy_loading": {"module_load_ns": 20_000},
     "moe_skew": {"hot_expert_load": 1.01},
     "pageable_copies": {"pageable_bytes": 65_536},
+    "recomputation": {"recomputes": False},
     "rotating_ranks": {"pause_ns": 300_000},
     "sync_bound": {"logging_ns": 1_000},
     "straggler_compute": {"straggler": Knobs(kernel_slowdown=1.01)},
     "straggler_loader": {"straggler": Knobs(loader_ns=90_000_000)},
+    "tensor_parallel": {"bus_bytes_per_s": 20e12},
 }
 
 

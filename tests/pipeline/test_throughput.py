@@ -131,6 +131,10 @@ def test_without_a_peak_the_data_sheet_of_the_gpu_counts(tmp_path: Path) -> None
 
     assert (known.peak_flop_per_s, known.peak_source) == (989.4e12, "NVIDIA H100 data sheet, sparse figures halved")
     assert [row.mfu for row in known.utilisation] == pytest.approx([0.213, 0.240], abs=0.0005)
+    # C84: the peak is that of the data type, and is told with it
+    narrow = told(named_gpu(waiting_job()), tmp_path, ThroughputOptions(LLAMA_8B, dtype="fp8"))
+    assert (narrow.peak_flop_per_s, narrow.dtype) == (1979e12, "fp8")
+    assert [row.mfu for row in narrow.utilisation] == pytest.approx([0.1065, 0.120], abs=0.0005)
     # C75: a GPU without a name has no peak, and none is made up for a type that nobody told
     assert [nameless.peak_flop_per_s, typeless.peak_flop_per_s] == [None, None]
     assert {"mfu"} == set(nameless.unknown) == set(typeless.unknown)
