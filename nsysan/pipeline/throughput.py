@@ -16,7 +16,7 @@ from nsysan.hardware.answers import Ceiling, Level
 from nsysan.hardware.data_sheet_table import DataSheet
 from nsysan.hardware.data_sheets import GpuFacts
 from nsysan.hardware.gemm_ceilings import peak_ceiling
-from nsysan.model.ceilings import Ceilings, Dtype
+from nsysan.model.ceilings import Ceilings, Dtype, Origin
 from nsysan.model.findings import Finding
 from nsysan.model.losses import Basis
 from nsysan.model.results import ResultSet, Skipped
@@ -153,8 +153,9 @@ class _Measured:
 
     @cached_property
     def _reached(self) -> Ceiling | None:
-        """The fastest product of the data type in the ceilings that were given."""
-        return self._ceiling_of(self._yardstick.ceilings, None)
+        """The fastest product of the data type in the ceilings that were given; of simulated ones none was measured."""
+        ceilings = self._yardstick.ceilings
+        return None if ceilings is None or ceilings.origin is Origin.SIMULATED else self._ceiling_of(ceilings, None)
 
     def _ceiling_of(self, ceilings: Ceilings | None, sheet: DataSheet | None) -> Ceiling | None:
         known = {dtype.value: dtype for dtype in Dtype}

@@ -51,7 +51,8 @@ def test_communication_and_idle_time_are_disjoint_parts_of_what_is_not_computed(
 
 
 @pytest.mark.parametrize(
-    ("name", "headline"), [("DataLoader.__next__", BottleneckClass.DATA), ("weights of layer 3", BottleneckClass.MEMORY)]
+    ("name", "headline"),
+    [("DataLoader.__next__", BottleneckClass.DATA), ("weights of layer 3", BottleneckClass.MEMORY)],
 )
 def test_a_gpu_that_copies_is_not_idle(tmp_path: Path, name: str, headline: BottleneckClass) -> None:
     # C05: of 960 ms on either GPU 2.3 % compute and 97 % are pinned copies, of a batch or of what was offloaded

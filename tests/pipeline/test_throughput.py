@@ -11,7 +11,7 @@ import pytest
 from nsysan.analysis.baseline import FROM_MODEL, Baseline
 from nsysan.attribution.collectives.ranks import RankChoice
 from nsysan.cli.main import main
-from nsysan.model.ceilings import Dtype
+from nsysan.model.ceilings import Dtype, Origin
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.pipeline.throughput import ThroughputOptions
 from nsysan.planning.throughput import CostRow, Throughput, ThroughputReport
@@ -160,6 +160,9 @@ def test_mfu_is_told_against_measured_products_too(tmp_path: Path) -> None:
     assert [row.mfu_of_measured for row in found.utilisation] == pytest.approx(
         [(share or 0) * 989.4 / 700 for share in of_sheet]
     )
+    simulated = replace(measured, origin=Origin.SIMULATED)
+    guessed = told(named_gpu(waiting_job()), tmp_path, ThroughputOptions(LLAMA_8B, dtype="bf16"), ceilings=simulated)
+    assert [row.mfu_of_measured for row in guessed.utilisation] == [None, None]
     assert "MFU 21.3 % (causal attention, 30.1 % of what was measured)" in throughput_paragraph(found)
 
 

@@ -53,7 +53,7 @@ COMMUNICATION = (
         id="less_expert_parallelism",
         causes=_EXPOSED,
         sentence="Spread experts over fewer ranks: each layer with experts moves 8 b s h k (e - 1) / e bytes a step "
-        "and micro-batch to and fro.",
+        "and micro-batch, there and back.",
         only_if="memory holds more experts on each",
         holds=lambda job: job.may_share_less(Purpose.EXPERT_PARALLEL),
     ),
