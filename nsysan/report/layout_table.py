@@ -26,7 +26,6 @@ def layout_table(rows: Sequence[LayoutRow]) -> Table | None:
             Column("sends a step", numeric=True, unit="bytes"),
             Column("takes at known rates", numeric=True, unit="ns"),
             Column("holds", numeric=True, unit="bytes"),
-            Column("rates"),
         ),
         rows=tuple(_cells(row) for row in rows),
         source="throughput.layouts[]",
@@ -44,5 +43,4 @@ def _cells(row: LayoutRow) -> tuple[Cell, ...]:
         Cell(format_bytes(row.sent_bytes_per_step), value=row.sent_bytes_per_step),
         Cell("not known" if taken_ns is None else format_duration(taken_ns), value=taken_ns),
         Cell(format_bytes(row.held_bytes), value=row.held_bytes),
-        Cell(row.rate_source or "not known"),
     )

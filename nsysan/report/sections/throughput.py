@@ -52,7 +52,7 @@ def throughput_sentence(report: ThroughputReport) -> str:
     """The figures in one sentence, with the convention of each."""
     told = [f"{report.tokens_per_s:,.0f} tokens a second"] if report.tokens_per_s is not None else []
     known = [row for row in report.utilisation if row.mfu is not None]
-    told += [f"MFU {fraction_or(row.mfu, '')} ({row.attention.value} attention{_of_measured(row)})" for row in known]
+    told += [f"MFU {fraction_or(row.mfu, '')} ({row.attention.value} attention)" for row in known]
     if report.cost_per_hour is not None:
         told.append(f"{report.cost_per_hour:,.2f} an hour")
     if report.scaling is not None:
@@ -64,12 +64,18 @@ def throughput_paragraph(report: ThroughputReport) -> str:
     """The same for a text, with what is not known and why: a figure that is missing is said to be."""
     known = throughput_sentence(report)
     told = [] if known == _NOTHING else [ended(known)]
-    return " ".join((*told, *unknown_sentences(report)))
+    return " ".join((*told, *_measured_sentences(report.utilisation), *unknown_sentences(report)))
 
 
-def _of_measured(row: UtilisationRow) -> str:
-    """``, 61.2 % of what was measured``, nothing where nothing was."""
-    return "" if row.mfu_of_measured is None else f", {format_fraction(row.mfu_of_measured)} of what was measured"
+def _measured_sentences(rows: Sequence[UtilisationRow]) -> Iterator[str]:
+    """MFU against the fastest product that was measured, where one was."""
+    shares = [
+        f"{format_fraction(row.mfu_of_measured)} ({row.attention.value} attention)"
+        for row in rows
+        if row.mfu_of_measured is not None
+    ]
+    if shares:
+        yield f"Against the fastest product measured MFU is {listed(shares)}."
 
 
 def _scaling(row: ScalingRow) -> str:
@@ -90,6 +96,8 @@ def _basis(report: ThroughputReport) -> tuple[str, ...]:
         told.append(
             f"Fastest product: {report.measured_flop_per_s / 1e12:,.1f} TFLOP/s{dtype}, {report.measured_source}."
         )
+    if report.layouts and report.layouts[0].rate_source is not None:
+        told.append(f"Links of this job's layout: {report.layouts[0].rate_source}.")
     if report.world_size is not None and report.tokens_per_step is not None:
         gpus = counted(report.world_size, "GPU")
         told.append(f"{format_count(report.tokens_per_step)} tokens a step on {gpus}.")
