@@ -16,6 +16,7 @@ from nsysan.attribution.job import Device, Job
 from nsysan.model.distinct import coded
 from nsysan.model.idle import Cause
 from nsysan.model.kernels import Collective
+from nsysan.model.lateness import Lateness
 from nsysan.model.partition import COMPUTING_PARTS, Activity, Part
 from nsysan.model.tables import ABSENT, Int64Array
 from nsysan.timeline.coverage import coverage
@@ -33,7 +34,7 @@ _COMPUTING = [place for place, part in enumerate(Part) if part in COMPUTING_PART
 
 @dataclass(frozen=True, slots=True)
 class WhyLate:
-    """``cause`` is slow_compute, clock_throttle, more_work, pipeline_position or a cause of idle time.
+    """What tells why a rank is late.
 
     ``excess_ns`` is what the rank spent with it more than the median of the others, of a pipeline the others in its
     stage; by its position in the pipeline it is late by as much as it is late. ``kernel_ratio``, where it computes
@@ -41,7 +42,7 @@ class WhyLate:
     few are shared.
     """
 
-    cause: str
+    cause: Lateness
     excess_ns: float
     kernel_ratio: float | None
 
@@ -72,7 +73,7 @@ class LatenessCauses:
         waits_across = any(stages.get(other) != stages.get(member) for other in others)
         found = self._against(member, self._alike(member, others), late_ns)
         if found is None and waits_across and self._device(member) is not None:
-            return WhyLate("pipeline_position", float(late_ns), None)
+            return WhyLate(Lateness.PIPELINE_POSITION, float(late_ns), None)
         return found
 
     def _alike(self, member: int, others: Sequence[int]) -> list[int]:
@@ -100,14 +101,14 @@ class LatenessCauses:
         if max(computing_ns, excess_ns[most]) < SIGNIFICANT_FRAC * late_ns:
             return None
         if excess_ns[most] > computing_ns:
-            return WhyLate(most, excess_ns[most], None)
+            return WhyLate(Lateness(most), excess_ns[most], None)
         ratio, is_uniform = self._kernel_ratio(member, others)
         if self._work(member) > MORE_FROM * float(np.median([self._work(other) for other in others])):
-            return WhyLate("more_work", computing_ns, ratio)
+            return WhyLate(Lateness.MORE_WORK, computing_ns, ratio)
         if ratio is not None and ratio < SLOWER_FROM:
             # its kernels are as fast as the others', and there are as many
             return None
-        return WhyLate("clock_throttle" if is_uniform else "slow_compute", computing_ns, ratio)
+        return WhyLate(Lateness.CLOCK_THROTTLE if is_uniform else Lateness.SLOW_COMPUTE, computing_ns, ratio)
 
     def _device(self, member: int) -> Device | None:
         return self._devices.get(self._job.collectives.members[member].id)

@@ -14,7 +14,7 @@ from nsysan.analysis.gemms import ENOUGH_FRAC, Gemms
 from nsysan.analysis.gpu_time import GpuTime, no_gpu_work
 from nsysan.analysis.recomputation import Recomputation
 from nsysan.analysis.registry import Analysis
-from nsysan.analysis.stragglers import Stragglers
+from nsysan.analysis.stragglers import PERSISTENT_FROM_FRAC, Stragglers
 from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.job import Job
 from nsysan.attribution.losses.communication import ExposedByMember
@@ -22,6 +22,7 @@ from nsysan.attribution.losses.device_losses import DeviceLosses, LossKey
 from nsysan.attribution.losses.stretches import Stretches, stretches_of
 from nsysan.model.idle import Cause
 from nsysan.model.kernels import Collective
+from nsysan.model.lateness import Lateness
 from nsysan.model.losses import (
     CLOCK_THROTTLE,
     EXPOSED_COLLECTIVE,
@@ -41,11 +42,12 @@ from nsysan.model.verdicts import BottleneckClass
 from nsysan.timeline.coverage import coverage
 
 ONE_DEVICE_FACTOR = 2
-"""A loss is one device's where it loses so many times what the median of the others does."""
+"""A loss is one device's where it loses so many times what the median of the others does,"""
+LEADING_FRAC = PERSISTENT_FROM_FRAC
+"""and where that is so step by step: of what is lost by the device that loses most of a step, so much is its own."""
 SHORT_GAP_NS = NS_PER_MS
 """Gaps shorter than this are launches that come late; longer ones are a host busy with something else."""
 _COMPUTING = [place for place, part in enumerate(Part) if part in COMPUTING_PARTS]
-_MORE_WORK = "more_work"
 
 
 class Loss(msgspec.Struct, frozen=True, kw_only=True):
@@ -190,7 +192,9 @@ class _JobLosses:
             worst_device=device.id,
             worst_rank=self._rank_of(device.id),
             worst_lost_ns=round(float(by_device[worst])),
-            is_of_one_device=bool(len(others) and by_device[worst] > ONE_DEVICE_FACTOR * np.median(others)),
+            is_of_one_device=bool(
+                len(others) and by_device[worst] > ONE_DEVICE_FACTOR * np.median(others) and _leads(lost_ns, worst)
+            ),
         )
 
     def _of_class(self, wanted: BottleneckClass) -> ClassLoss:
@@ -248,11 +252,11 @@ class _JobLosses:
             bound = Bound.AT_LEAST if cause == MOE_SKEW else Bound.EITHER
             yield (cause, BottleneckClass.COMPUTE, bound), lost_ns
 
-    def _compute_cause(self, why: str) -> str | None:
+    def _compute_cause(self, why: Lateness) -> str | None:
         """More work, or slower kernels but not all by one ratio, is skew where ranks hand out tokens to each other."""
-        if why in {_MORE_WORK, SLOW_COMPUTE}:
+        if why in {Lateness.MORE_WORK, Lateness.SLOW_COMPUTE}:
             return MOE_SKEW if self._sends_to_all() else SLOW_COMPUTE
-        return why if why == CLOCK_THROTTLE else None
+        return CLOCK_THROTTLE if why is Lateness.CLOCK_THROTTLE else None
 
     def _sends_to_all(self) -> bool:
         collectives = self._results.get(Collectives)
@@ -298,6 +302,12 @@ def _short_gap_frac(found: Sequence[DeviceLosses]) -> float | None:
     idle_ns = sum(int(losses.idle_ns().sum()) for losses in found)
     short_ns = sum(int(losses.idle_ns(SHORT_GAP_NS).sum()) for losses in found)
     return short_ns / idle_ns if idle_ns else None
+
+
+def _leads(lost_ns: Int64Array, device: int) -> bool:
+    """Whether most of what is lost stretch by stretch is this device's: others do not take their turns."""
+    most_ns = lost_ns.max(axis=0)
+    return bool(most_ns[lost_ns.argmax(axis=0) == device].sum() >= LEADING_FRAC * most_ns.sum())
 
 
 def _disjoint(lost: Mapping[LossKey, Int64Array]) -> Iterator[Int64Array]:

@@ -63,7 +63,7 @@ class Stragglers:
         count = max((one.instance_count for one in self.stragglers), default=0)
         charged_ns: Counter[str] = Counter()
         for one in self.stragglers:
-            charged_ns["unknown" if one.why is None else one.why.cause] += one.caused_ns
+            charged_ns["unknown" if one.why is None else one.why.cause.value] += one.caused_ns
         for cause, time_ns in charged_ns.items():
             name = f"waits for ranks late by {cause.replace('_', ' ')}"
             yield Figure(_TOPIC, cause, name, time_ns / count, Unit.NS, Better.LESS)

@@ -11,7 +11,7 @@ from nsysan.findings.product_speed import ProductSpeed
 from nsysan.findings.thresholds import BUSY_FRAC, MATERIAL_FRAC, NAMED_FRAC
 from nsysan.model.findings import ClassVerdict, Diagnosis, Finding, Headline
 from nsysan.model.idle import Cause
-from nsysan.model.losses import EXPOSED_COLLECTIVE, Basis, Bound
+from nsysan.model.losses import EXPOSED_COLLECTIVE, SLOW_LINK, Basis, Bound
 from nsysan.model.prose import paired
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import format_duration, format_fraction
@@ -122,9 +122,9 @@ class _Walk:
         return any(gpu.time.idle_ns >= MATERIAL_FRAC * (gpu.window_end_ns - gpu.window_start_ns) for gpu in gpus)
 
     def _first(self, one: BottleneckClass) -> Finding | None:
-        """The finding of a class that wins most."""
+        """The finding of a class that wins most; slow links rather than the transfers that they expose."""
         own = [found for found in self._findings if found.bottleneck_class is one and found.recoverable_ns]
-        return max(own, key=lambda found: found.recoverable_ns or 0, default=None)
+        return max(own, key=lambda found: (found.recoverable_ns or 0, found.cause == SLOW_LINK), default=None)
 
     def _headline(self, one: BottleneckClass) -> Headline | None:
         first = self._first(one)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from nsysan.analysis.collectives import CollectiveRow, Collectives
+from nsysan.findings.layout_change import layout_evidence
 from nsysan.findings.losing import finding_of, losses_to, part_evidence
 from nsysan.findings.registry import Rule
 from nsysan.model.confidence import Confidence
@@ -27,7 +28,11 @@ def find_exposed_communication(results: ResultSet) -> Iterable[Finding]:
             results,
             rule=RULE.id,
             title="The GPU waits for transfers that nothing hides" if is_known else unknown,
-            evidence=(*_largest(results), *part_evidence(results, Part.EXPOSED_COMMUNICATION)),
+            evidence=(
+                *_largest(results),
+                *layout_evidence(results),
+                *part_evidence(results, Part.EXPOSED_COMMUNICATION),
+            ),
             confirm="Compare busbw with nccl-tests of the same size and ranks: slow links need another remedy than "
             "transfers that begin too late."
             if is_known

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from nsysan.analysis.graph_builds import GraphBuilds, GraphBuildsOfDevice
 from nsysan.analysis.steps import Steps
 from nsysan.findings.advice import advise
-from nsysan.findings.losing import losses_to
+from nsysan.findings.losing import gap_evidence, losses_to
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.idle import Cause
@@ -41,7 +41,11 @@ def find_graph_rebuilds(results: ResultSet) -> Iterable[Finding]:
         severity=_severity(worst, results),
         title=f"CUDA graphs are instantiated again in {where}, which takes the host {took}",
         recoverable_ns=_recoverable_ns(results),
-        evidence=(Evidence(f"{worst.device}: {made}.", GraphBuilds.id), *_others(len(rebuilding) - 1)),
+        evidence=(
+            Evidence(f"{worst.device}: {made}.", GraphBuilds.id),
+            *_others(len(rebuilding) - 1),
+            *gap_evidence(results, Cause.GRAPH_BUILD),
+        ),
         advice=advise(Cause.GRAPH_BUILD.value, BottleneckClass.SCHEDULING, results),
     )
 

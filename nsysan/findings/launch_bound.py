@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from nsysan.analysis.launches import Launches
 from nsysan.findings.advice.situation import Situation
 from nsysan.findings.losing import finding_of, gap_evidence, losses_to, whose
+from nsysan.findings.periodic_pauses import periodic_pauses
 from nsysan.findings.registry import Rule
 from nsysan.model.confidence import Confidence
 from nsysan.model.findings import Evidence, Finding
@@ -17,7 +18,12 @@ from nsysan.model.units import format_duration, format_fraction
 
 
 def find_launch_bound(results: ResultSet) -> Iterable[Finding]:
-    """A finding where the GPUs wait for launches: in many short gaps, or while the host is busy with something else."""
+    """A finding where the GPUs wait for launches: in many short gaps, or while the host is busy with something else.
+
+    None where the pauses have a period that names what makes them.
+    """
+    if periodic_pauses(results) is not None:
+        return
     many = Situation(results).idles_in_short_gaps
     title = "the host launches kernels too slowly" if many else "the host launches nothing for long"
     for loss in losses_to(results, Cause.LAUNCH_STARVED.value):

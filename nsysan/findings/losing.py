@@ -20,7 +20,6 @@ from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import format_duration, format_fraction
 from nsysan.model.verdicts import BottleneckClass, Severity
 
-_COMPARE = "nsysan compare BEFORE.json AFTER.json, with a run.json of each made by nsysan analyze --json"
 _BOUNDS = {Bound.AT_MOST: "at most ", Bound.AT_LEAST: "at least ", Bound.EITHER: ""}
 
 
@@ -99,7 +98,6 @@ def finding_of(  # noqa: PLR0913 -- what a finding says, each by its name
         confidence=confidence,
         rank=rank_of(loss),
         confirm=confirm,
-        check=_COMPARE,
     )
 
 

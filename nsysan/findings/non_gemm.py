@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from nsysan.analysis.kernel_summary import KernelClassRow, KernelSummary
-from nsysan.analysis.steps import Steps
 from nsysan.findings.advice import advise
 from nsysan.findings.losing import losses_of
 from nsysan.findings.registry import Rule
@@ -28,16 +27,20 @@ _FUSABLE = frozenset(
         KernelClass.MEMSET,
     }
 )
+_OF_MODELS = frozenset({KernelClass.GEMM, KernelClass.ATTENTION})
+"""What a model runs, and a program of another kind may not: there is nothing to say of how that is divided."""
 _APART = frozenset({KernelClass.COMMUNICATION, KernelClass.FUSED_COMMUNICATION})
 _LISTED = 3
 
 
 def find_non_gemm(results: ResultSet) -> Iterable[Finding]:
-    """Information where over 30 % of compute kernels' time in steps is elementwise, norms, optimizer and such."""
+    """Information where over 30 % of a model's time in compute kernels is elementwise, norms, optimizer and such."""
     summary, report = results.get(KernelSummary), losses_of(results)
-    if isinstance(summary, Skipped) or isinstance(results.get(Steps), Skipped):
+    if isinstance(summary, Skipped):
         return
     rows = [row for row in summary.kernel_classes if row.kernel_class not in _APART]
+    if not any(row.kernel_class in _OF_MODELS for row in rows):
+        return
     fusable = sorted((row for row in rows if row.kernel_class in _FUSABLE), key=lambda row: -row.total_ns)
     if report is not None and report.graph_ns >= MATERIAL_FRAC * report.stretch_ns:
         # what runs in graphs is unknown, and most of it may multiply

@@ -11,6 +11,8 @@ from nsysan.analysis.stragglers import Straggler, Stragglers
 from nsysan.findings.advice import advice_of
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
+from nsysan.model.lateness import Lateness
+from nsysan.model.losses import CLOCK_THROTTLE, SLOW_COMPUTE
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import HZ_PER_MHZ, counted
 from nsysan.model.verdicts import BottleneckClass, Severity
@@ -20,7 +22,7 @@ LOW_FROM = 1.05
 WARNED_FROM = 1.1
 EXPLAINS_WITHIN = 0.05
 """A ratio of clocks explains one of kernels that is so near: kernels that memory holds up follow the clock less."""
-_SLOW = frozenset({"slow_compute", "clock_throttle"})
+_SLOW = frozenset({Lateness.SLOW_COMPUTE, Lateness.CLOCK_THROTTLE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ def _low_finding(low: _LowClock, slow: Sequence[Straggler]) -> Finding:
     return Finding(
         id=RULE.id,
         bottleneck_class=BottleneckClass.COMPUTE,
-        cause="clock_throttle",
+        cause=CLOCK_THROTTLE,
         severity=Severity.WARNING if low.ratio >= WARNED_FROM else Severity.INFO,
         title=title,
         recoverable_ns=None,
@@ -119,7 +121,7 @@ def _equal_finding(rank: Straggler, recording: GpuSamplesSummary, gpus: Sequence
     return Finding(
         id=RULE.id,
         bottleneck_class=BottleneckClass.COMPUTE,
-        cause="slow_compute",
+        cause=SLOW_COMPUTE,
         severity=Severity.INFO,
         title=f"No clock that was sampled explains why {longer}",
         recoverable_ns=None,

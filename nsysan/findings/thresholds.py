@@ -19,9 +19,15 @@ MOSTLY_FRAC = 0.5
 """More than half, where a sentence says "mostly"."""
 SLOWED_FACTOR = 1.15
 """Beside communication: kernels that take so many times longer contend with it (nccl issue 1433); proposal."""
+SLOW_LINK_FRAC = 0.7
+"""Of a measured curve: collectives that reach less have a slow link or a wrong transport. Proposal."""
 SAME_STREAM_FRAC = 0.5
 """Of the time of communication kernels: on the stream that computes; one stray kernel says nothing (nsys-ai 134)."""
 ROTATING_FRAC = 0.05
 """Of a step: ranks that take turns being late are said from so much exposed waiting on. Proposal."""
 CONTEXT_FRAC = 0.02
 """Of the window: a process that was not recorded held the GPU for so much of it. As MATERIAL_FRAC."""
+PERIOD_TOLERANCE_FRAC = 0.25
+"""Of a period in steps: pauses whose distances differ by no more come periodically (260 to 280 in marin 9205)."""
+MEMORY_BOUND_FRAC = 0.6
+"""Of the memory's bandwidth: kernels that move more are bound by it (the rule of Nsight Compute's speed of light)."""

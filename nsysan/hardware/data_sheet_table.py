@@ -23,7 +23,8 @@ _GIGA = 1e9
 class DataSheet:
     """What a GPU is promised to reach; null is what the sheet does not have.
 
-    ``spellings`` are sets of words, each of which names the model; ``also_called`` words may stand beside them.
+    ``host_link`` names a link to the host that is faster than PCIe. ``spellings`` are sets of words, each of which
+    names the model; ``also_called`` words may stand beside them.
     """
 
     model: str
@@ -38,6 +39,7 @@ class DataSheet:
     spellings: tuple[frozenset[str], ...] = ()
     also_called: frozenset[str] = frozenset()
     is_estimated: bool = False
+    host_link: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class _Row:
     pcie_generation: int
     source: str
     also: str = ""
+    host_link: str | None = None
 
     def sheet(self) -> DataSheet:
         return DataSheet(
@@ -69,6 +72,7 @@ class _Row:
             source=self.source,
             spellings=tuple(frozenset(name.split()) for name in self.names),
             also_called=frozenset(self.also.split()),
+            host_link=self.host_link,
         )
 
 

@@ -101,7 +101,7 @@ def analyze(
     ranks = replace(options.ranks, left_out_count=len(broken_notes))
     job = build_job(traces, options.window, options.gpu, options.marker, ranks, evidence=evidence)
     job = replace(job, ceilings=options.ceilings)
-    results = with_throughput(_compute(job, wanted, progress), options.throughput)
+    results = with_throughput(_compute(job, wanted, progress), options.throughput, job)
     findings = find_all(results)
     results = with_costs(results, findings)
     return Run(

@@ -4,27 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from nsysan.analysis.baseline import FROM_MODEL, Baseline
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.step_losses import StepLosses
 from nsysan.analysis.steps import Steps
+from nsysan.analysis.yardstick import Yardstick, yardstick_of
+from nsysan.attribution.job import Job
+from nsysan.hardware.answers import Ceiling, Level
+from nsysan.hardware.data_sheet_table import DataSheet
+from nsysan.hardware.data_sheets import GpuFacts
+from nsysan.hardware.gemm_ceilings import peak_ceiling
+from nsysan.model.ceilings import Ceilings, Dtype, Origin
 from nsysan.model.findings import Finding
 from nsysan.model.losses import Basis
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import NS_PER_S, S_PER_HOUR
+from nsysan.pipeline.layouts import layout_rows
 from nsysan.pipeline.smaller_run import scaling_row
 from nsysan.planning.cost import gpu_hours, saved_frac
 from nsysan.planning.flop import Attention, flop_per_token
 from nsysan.planning.mfu import Pace, conventions, utilisation
 from nsysan.planning.model_shape import ModelShape
 from nsysan.planning.scaling import StepParts
-from nsysan.planning.throughput import CostRow, Throughput, ThroughputReport, UtilisationRow
+from nsysan.planning.throughput import CostRow, LayoutRow, Throughput, ThroughputReport, UtilisationRow
 
 _NO_MODEL = "needs the model: give --model"
-_NO_PEAK = "needs the dense peak of one GPU: give --peak and --dtype"
+_NO_PEAK = "needs the dense peak of one GPU: give --peak, or --dtype where the trace names the GPU"
 _NO_WORLD = "needs how many GPUs the whole job has: give --world-size"
 _NO_BATCH = "needs sequence and global_batch of the model: give them with --model FILE,sequence=...,global_batch=..."
+_DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32", "float8": "fp8"}
+"""What Hugging Face calls data types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +57,14 @@ class ThroughputOptions:
         return self.model is not None or self.price is not None or self.smaller is not None
 
 
-def with_throughput(results: ResultSet, options: ThroughputOptions) -> ResultSet:
+def with_throughput(results: ResultSet, options: ThroughputOptions, job: Job) -> ResultSet:
     """The results and the throughput, with MFU and tokens a second among the baseline figures.
 
     Raises UsageError where MFU comes out above 1.
     """
     if not options.is_given:
         return results
-    report = _Measured(results, options).report()
+    report = _Measured(results, options, _yardstick(job)).report()
     found = _with_baseline(results.with_result(Throughput.id, Throughput(report)), report)
     if options.smaller is None:
         return found
@@ -78,11 +89,18 @@ def _costs(report: ThroughputReport, step_ns: float, findings: Sequence[Finding]
             yield CostRow(finding.id, finding.cause, saved, money)
 
 
+def _yardstick(job: Job) -> Yardstick:
+    """What all GPUs of the job are held against; nothing where they differ."""
+    kinds = [yardstick_of(job, gpu) for gpu in job.gpus]
+    alike = bool(kinds) and all(one == kinds[0] for one in kinds)
+    return kinds[0] if alike else Yardstick(GpuFacts(None), None, None, None)
+
+
 class _Measured:
     """What the results tell of the pace, and what the options make of it."""
 
-    def __init__(self, results: ResultSet, options: ThroughputOptions) -> None:
-        self._options = options
+    def __init__(self, results: ResultSet, options: ThroughputOptions, yardstick: Yardstick) -> None:
+        self._results, self._options, self._yardstick = results, options, yardstick
         steps, collectives = results.get(Steps), results.get(Collectives)
         # a step of no length has no pace
         self._step_ns = None if isinstance(steps, Skipped) else steps.steps.mean_ns or None
@@ -101,9 +119,9 @@ class _Measured:
             world_size=world_size,
             tokens_per_step=tokens,
             tokens_per_s=per_s,
-            peak_flop_per_s=self._options.peak_flop_per_s,
-            peak_source=None if self._options.peak_flop_per_s is None else "given with --peak",
-            dtype=self._options.dtype or (None if model is None else model.dtype),
+            peak_flop_per_s=None if self._peak is None else self._peak.rate,
+            peak_source=None if self._peak is None else self._peak.source,
+            dtype=self._dtype,
             utilisation=tuple(self._utilisation()),
             price=price,
             gpu_hours_per_step=None if step_ns is None or world_size is None else gpu_hours(world_size, step_ns),
@@ -111,7 +129,38 @@ class _Measured:
             tokens_per_money=None if per_s is None or not hourly else per_s * S_PER_HOUR / hourly,
             costs=(),
             unknown=dict(self._unknown()),
+            measured_flop_per_s=None if self._reached is None else self._reached.rate,
+            measured_source=None if self._reached is None else self._reached.source,
+            layouts=tuple(self._layouts()),
         )
+
+    def _layouts(self) -> Iterator[LayoutRow]:
+        if self._options.model is not None and self._world_size is not None:
+            yield from layout_rows(self._options.model, self._world_size, self._results, self._yardstick)
+
+    @property
+    def _dtype(self) -> str | None:
+        model = self._options.model
+        return self._options.dtype or (None if model is None else model.dtype)
+
+    @cached_property
+    def _peak(self) -> Ceiling | None:
+        """What the user says of the peak, else the data sheet of the GPU and of the data type."""
+        given = self._options.peak_flop_per_s
+        if given is not None:
+            return Ceiling(given, Level.DATA_SHEET, "given with --peak")
+        return self._ceiling_of(None, self._yardstick.sheet)
+
+    @cached_property
+    def _reached(self) -> Ceiling | None:
+        """The fastest product of the data type in the ceilings that were given; of simulated ones none was measured."""
+        ceilings = self._yardstick.ceilings
+        return None if ceilings is None or ceilings.origin is Origin.SIMULATED else self._ceiling_of(ceilings, None)
+
+    def _ceiling_of(self, ceilings: Ceilings | None, sheet: DataSheet | None) -> Ceiling | None:
+        known = {dtype.value: dtype for dtype in Dtype}
+        dtype = known.get(_DTYPES.get(self._dtype or "", self._dtype or ""))
+        return None if dtype is None else peak_ceiling(ceilings, sheet, dtype)
 
     def _utilisation(self) -> Iterator[UtilisationRow]:
         """By both conventions, the default first."""
@@ -120,20 +169,28 @@ class _Measured:
             return
         for attention in Attention:
             found = None if self._lacking else utilisation(model, self._pace, attention)
+            share = None if found is None else self._share_of_measured
             yield UtilisationRow(
                 attention=attention,
                 flop_per_token=flop_per_token(model, attention).model,
                 mfu=None if found is None else found.mfu,
                 hfu=None if found is None else found.hfu,
                 conventions=conventions(model, attention),
+                mfu_of_measured=None if found is None or share is None else found.mfu * share,
+                hfu_of_measured=None if found is None or share is None else found.hfu * share,
             )
+
+    @property
+    def _share_of_measured(self) -> float | None:
+        """The peak over the fastest product measured: what turns a share of the one into a share of the other."""
+        return None if self._peak is None or self._reached is None else self._peak.rate / self._reached.rate
 
     @property
     def _pace(self) -> Pace:
         assert self._step_ns is not None
         assert self._world_size is not None
-        assert self._options.peak_flop_per_s is not None
-        return Pace(self._step_ns, self._world_size, self._options.peak_flop_per_s)
+        assert self._peak is not None
+        return Pace(self._step_ns, self._world_size, self._peak.rate)
 
     @property
     def _lacking(self) -> str | None:
@@ -144,7 +201,7 @@ class _Measured:
             (_NO_BATCH, model is not None and model.tokens_per_step is None),
             (self._no_steps, self._step_ns is None),
             (_NO_WORLD, self._world_size is None),
-            (_NO_PEAK, self._options.peak_flop_per_s is None),
+            (_NO_PEAK, self._peak is None),
         ):
             if is_missing:
                 return why

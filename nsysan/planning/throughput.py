@@ -5,18 +5,43 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from nsysan.model.purposes import Purpose
 from nsysan.planning.flop import Attention
 
 
 @dataclass(frozen=True, slots=True)
 class UtilisationRow:
-    """By one convention of attention. ``mfu`` and ``hfu`` are null where the peak is not known."""
+    """By one convention of attention. ``mfu`` and ``hfu`` are null where the peak is not known.
+
+    ``mfu_of_measured`` and ``hfu_of_measured`` are the same against the fastest product that was measured.
+    """
 
     attention: Attention
     flop_per_token: float
     mfu: float | None
     hfu: float | None
     conventions: tuple[str, ...]
+    mfu_of_measured: float | None = None
+    hfu_of_measured: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutRow:
+    """A layout of the model over the GPUs of the job: its own, or the one in which ``halved`` has half as many ranks.
+
+    ``sent_bytes_per_step`` a GPU sends and ``held_bytes`` it holds, both by formula; ``transfer_ns_per_step`` is what
+    that takes at the rates of ``rate_source``, null where one is not known.
+    """
+
+    halved: Purpose | None
+    tensor_parallel: int
+    pipeline_parallel: int
+    expert_parallel: int
+    data_parallel: int
+    sent_bytes_per_step: int
+    transfer_ns_per_step: int | None
+    rate_source: str | None
+    held_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +75,8 @@ class ThroughputReport:
     """``unknown`` says of what is null why. ``price`` is of a GPU-hour, in the currency of whoever gave it.
 
     ``tokens_per_s`` is of the whole job. ``peak_source`` tells whose peak it is; ``dtype`` is the one it is of.
+    ``measured_flop_per_s`` is what the fastest product of that type was measured to reach. ``layouts`` has the job's
+    own first.
     """
 
     step_ns: float | None
@@ -67,6 +94,9 @@ class ThroughputReport:
     costs: tuple[CostRow, ...]
     unknown: dict[str, str]
     scaling: ScalingRow | None = None
+    measured_flop_per_s: float | None = None
+    measured_source: str | None = None
+    layouts: tuple[LayoutRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.lateness_causes import WhyLate
 from nsysan.analysis.stragglers import Pattern, Straggler, Stragglers
+from nsysan.model.lateness import Lateness
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_count, format_duration
@@ -15,10 +16,10 @@ from nsysan.report.prose import Phrase, Sentence, capitalized, spelled
 MENTIONED_FROM_FRAC = 0.02
 """A straggler is named in a sentence if the waits for it are so much of all collectives' time, over ranks."""
 _SHORT = {
-    "clock_throttle": "its clock is slow",
-    "slow_compute": "it computes longer",
-    "more_work": "it has more to compute",
-    "pipeline_position": "that is its place in the pipeline",
+    Lateness.CLOCK_THROTTLE: "its clock is slow",
+    Lateness.SLOW_COMPUTE: "it computes longer",
+    Lateness.MORE_WORK: "it has more to compute",
+    Lateness.PIPELINE_POSITION: "that is its place in the pipeline",
 }
 
 
@@ -57,13 +58,13 @@ def why_sentence(why: WhyLate | None) -> str:
         return "nothing recorded tells why"
     excess = format_duration(why.excess_ns)
     ratio = "" if why.kernel_ratio is None else f", its kernels take {why.kernel_ratio:.2f} times as long"
-    if why.cause == "clock_throttle":
+    if why.cause is Lateness.CLOCK_THROTTLE:
         return f"slow clock: it computes {excess} longer{ratio}, all by one ratio"
-    if why.cause == "slow_compute":
+    if why.cause is Lateness.SLOW_COMPUTE:
         return f"slow compute: {excess} longer{ratio}"
-    if why.cause == "more_work":
+    if why.cause is Lateness.MORE_WORK:
         return f"more work: it computes {excess} longer, and has more to do"
-    if why.cause == "pipeline_position":
+    if why.cause is Lateness.PIPELINE_POSITION:
         return "its place in the pipeline: it does what the others in its stage do, and other stages wait for it"
     return f"{spelled(why.cause)}: it idles {excess} longer"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nsysan.analysis.copy_summary import CopyRow, CopySummary
-from nsysan.hardware.links import C2C, NVLINK_2_HOST, PCIE_3, PCIE_4, PCIE_5, LineRate, host_link
+from nsysan.hardware.links import C2C, NVLINK_2_HOST, PCIE_3, PCIE_4, PCIE_5, PCIE_6, LineRate, host_link
 from nsysan.model.results import Skipped
 from nsysan.synth.export import Export
 from tests.runs import analyze_exports, result_of
@@ -85,6 +85,11 @@ def test_rates_no_link_reaches_are_marked(tmp_path: Path) -> None:
         ("NVIDIA L40S", PCIE_4),
         ("NVIDIA L4", PCIE_4),
         ("Tesla V100-SXM2-32GB", NVLINK_2_HOST),
+        ("Tesla V100-PCIE-16GB", PCIE_3),
+        ("NVIDIA B300", PCIE_6),
+        ("NVIDIA GB300", C2C),
+        ("NVIDIA A30", PCIE_4),
+        ("NVIDIA H100 80GB HBM3 MIG 1g.10gb", PCIE_5),
         ("Tesla T4", PCIE_3),
         ("NVIDIA GeForce RTX 3080", PCIE_4),
         ("NVIDIA GeForce RTX 5090", PCIE_5),

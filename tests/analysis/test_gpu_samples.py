@@ -11,6 +11,7 @@ from nsysan.analysis.lateness_causes import WhyLate
 from nsysan.analysis.stragglers import Pattern, Straggler, Stragglers
 from nsysan.findings.sampled_clocks import find_sampled_clocks
 from nsysan.model.findings import Finding
+from nsysan.model.lateness import Lateness
 from nsysan.model.results import ResultSet
 from nsysan.model.verdicts import Severity
 from nsysan.pipeline.analyze import AnalyzeOptions
@@ -30,7 +31,7 @@ def clocks_of(folder: Path, *clocks_mhz: int) -> SampledGpus:
     return SampledGpus(summaries(folder, "# gpu pwr gtemp sm pclk\n" + rows * 3))
 
 
-def slow_rank(ratio: float, cause: str = "clock_throttle") -> Stragglers:
+def slow_rank(ratio: float, cause: Lateness = Lateness.CLOCK_THROTTLE) -> Stragglers:
     why = WhyLate(cause, 9.0, ratio)
     return Stragglers((Straggler(5, "r0/p105/d0", 9, 9, 1.0, Pattern.PERSISTENT, 9.0, 9, why),))
 

@@ -79,6 +79,7 @@ def test_of_several_processes_the_worst_is_told(tmp_path: Path) -> None:
     assert [evidence.sentence for evidence in finding.evidence] == [
         "r0/p100/d0: 10 calls in 10 of 10 steps, and 11 launches of a graph.",
         "1 other device does so as well.",
+        "5.000 ms of it in one gap on gpu0.",
     ]
 
 

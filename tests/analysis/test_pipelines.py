@@ -10,6 +10,7 @@ import pytest
 from nsysan.analysis.lateness_causes import WhyLate
 from nsysan.analysis.pipelines import PipelineRow, Pipelines
 from nsysan.analysis.stragglers import Stragglers
+from nsysan.model.lateness import Lateness
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.synth.export import Export
 from nsysan.synth.generate import generate
@@ -199,7 +200,7 @@ def test_a_stage_with_more_work_than_another_is_not_to_blame(tmp_path: Path) -> 
 
     # ranks 2 and 3 come 57 ms after the first stage, and each has as much to do as the other
     assert [(one.rank, one.late_ns, one.caused_ns, one.why) for one in found] == [
-        (rank, 57.0 * MS, 57 * MS, WhyLate("pipeline_position", 57.0 * MS, None)) for rank in (2, 3)
+        (rank, 57.0 * MS, 57 * MS, WhyLate(Lateness.PIPELINE_POSITION, 57.0 * MS, None)) for rank in (2, 3)
     ]
 
 

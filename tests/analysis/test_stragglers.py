@@ -8,6 +8,7 @@ import pytest
 
 from nsysan.analysis.lateness_causes import WhyLate
 from nsysan.analysis.stragglers import Pattern, Straggler, Stragglers
+from nsysan.model.lateness import Lateness
 from nsysan.model.results import Skipped
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.synth.export import Export
@@ -51,7 +52,7 @@ def test_equal_steps_do_not_hide_the_rank_that_computes_longer(tmp_path: Path) -
             pattern=Pattern.PERSISTENT,
             late_ns=30.0 * MS,
             caused_ns=12 * 3 * 30 * MS,
-            why=WhyLate("slow_compute", 12 * 30.0 * MS, None),
+            why=WhyLate(Lateness.SLOW_COMPUTE, 12 * 30.0 * MS, None),
         ),
     )
 
@@ -123,7 +124,7 @@ def test_all_compute_kernels_by_one_ratio_are_a_slow_clock(tmp_path: Path) -> No
     [found] = stragglers(tmp_path, export)
 
     # 3 ms of kernels take 1.05 ms longer
-    assert (found.rank, found.why) == (1, WhyLate("clock_throttle", 1_050_000.0, 1.35))
+    assert (found.rank, found.why) == (1, WhyLate(Lateness.CLOCK_THROTTLE, 1_050_000.0, 1.35))
 
 
 def test_where_no_collective_is_complete_nobody_is_blamed(tmp_path: Path) -> None:

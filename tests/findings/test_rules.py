@@ -195,3 +195,22 @@ def test_evidence_names_results_that_exist(tmp_path: Path) -> None:
     assert about_trace <= {finding.id for finding in findings}
     sources = {evidence.source for finding in findings for evidence in finding.evidence}
     assert sources <= {result_type.id for result_type in result_types()}
+
+
+@pytest.mark.parametrize("copied", [True, False])
+def test_every_finding_about_the_job_names_the_command_that_shows_the_gain(tmp_path: Path, copied: bool) -> None:  # noqa: FBT001
+    export = Export()
+    for step in range(6):
+        begin = 100_000 * step
+        export.nvtx(begin, begin + 99_999, f"step {step}")
+        export.call(begin + 40_000, begin + 41_000, "cudaLaunchKernel", correlation=step + 1)
+        export.kernel(begin + 41_000, begin + 90_000, GEMM, correlation=step + 1)
+        if copied:
+            export.copy(begin, begin + 30_000, 1 << 20)
+
+    findings = analyze_exports(tmp_path, export).findings
+
+    about_job = [finding for finding in findings if finding.cause is not None]
+    assert about_job
+    assert all("nsysan compare" in (finding.check or "") for finding in about_job)
+    assert all(finding.check is None for finding in findings if finding.cause is None)

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nsysan.analysis.steps import Steps
+from nsysan.model.copies import CopyKind
 from nsysan.model.findings import Finding
-from nsysan.model.verdicts import BottleneckClass, ClassState
+from nsysan.model.host_events import SwitchTag
+from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
 from nsysan.synth.export import Export
-from tests.runs import analyze_exports
+from tests.runs import analyze_exports, result_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -169,6 +172,97 @@ def test_elementwise_kernels_of_over_30_percent_could_be_fused(
     findings = analyze_exports(tmp_path, export).findings
 
     assert ("non_gemm" in {one.cause for one in findings}) is found
+
+
+def test_a_program_that_is_no_model_has_nothing_to_fuse(tmp_path: Path) -> None:
+    export = Export().kernel(0, 10 * MS, ADD).kernel(10 * MS, 20 * MS, "void saxpy(float*)")
+
+    assert "non_gemm" not in {one.cause for one in analyze_exports(tmp_path, export).findings}
+
+
+@pytest.mark.parametrize(("flushes", "headline"), [(True, None), (False, "launch_starved")])
+def test_a_step_in_which_the_profiler_flushed_counts_for_nothing(
+    tmp_path: Path,
+    flushes: bool,  # noqa: FBT001
+    headline: str | None,
+) -> None:
+    # the pause of 4 ms in step 3, half of it a flush or none of it
+    export = steps(4 * MS, pausing=range(3, 4))
+    if flushes:
+        export.overhead(3 * STEP_NS + 6 * MS, 3 * STEP_NS + 8 * MS, "CUPTI Buffer flush")
+
+    run = analyze_exports(tmp_path, export)
+
+    found = run.diagnosis.headline
+    assert (None if found is None else found.cause) == headline
+    excluded = [(one.reason.value, one.count) for one in result_of(run, Steps).steps.excluded]
+    assert excluded == ([("profiler", 1)] if flushes else [])
+
+
+@pytest.mark.parametrize(
+    ("flush_ns", "severity"), [(2 * MS, Severity.WARNING), (700 * US, Severity.INFO), (50 * US, None)]
+)
+def test_what_the_profiler_costs_a_trace_without_steps_is_no_fault_of_the_job(
+    tmp_path: Path, flush_ns: int, severity: Severity | None
+) -> None:
+    # GEMMs of 10 ms, six of them; before the third the host is in the profiler's flush
+    export, now = Export(), 0
+    for number in range(1, 7):
+        if number == 3:
+            export.overhead(now, now + flush_ns, "CUPTI Buffer flush")
+            now += flush_ns
+        export.call(now, now + US, "cudaLaunchKernel_v7000", correlation=number)
+        export.kernel(now + US, now + 10 * MS, GEMM, correlation=number)
+        now += 10 * MS
+
+    run = analyze_exports(tmp_path, export)
+
+    assert [one.severity for one in run.findings if one.id == "profiler_cost"] == ([severity] if severity else [])
+    assert run.diagnosis.headline is None
+
+
+@pytest.mark.parametrize(("turn_ns", "found"), [(8 * MS, True), (200 * US, False)])
+def test_a_process_that_was_not_recorded_and_held_the_gpu_is_told(
+    tmp_path: Path,
+    turn_ns: int,
+    found: bool,  # noqa: FBT001
+) -> None:
+    # of 50 ms of closed steps
+    export = steps(8 * MS, pausing=range(2, 3))
+    begin = 2 * STEP_NS + 5 * MS
+    export.gpu_switch(begin, SwitchTag.SAVE_END).gpu_switch(begin, SwitchTag.RESTORE_START, pid=900, context=9)
+    export.gpu_switch(begin + turn_ns, SwitchTag.SAVE_END, pid=900, context=9)
+    export.gpu_switch(begin + turn_ns, SwitchTag.RESTORE_START)
+
+    findings = [one for one in analyze_exports(tmp_path, export).findings if one.id == "foreign_process"]
+
+    assert [one.severity for one in findings] == [Severity.WARNING] * found
+    assert all(one.evidence[0].sentence.endswith(": 1 turn, 8.000 ms.") for one in findings)
+
+
+def test_states_copied_to_the_host_while_steps_pass_are_a_checkpoint(tmp_path: Path) -> None:
+    # C93: steps of 0.5 s, after a save one of 4.5 s with copies to the host
+    export, now = Export(), 0
+    for step in range(6):
+        begin, number = now, 2 * step + 1
+        export.call(now, now + US, "cudaLaunchKernel_v7000", correlation=number)
+        export.kernel(now + US, now + 500 * MS, GEMM, correlation=number)
+        now += 500 * MS
+        if step == 3:
+            export.call(begin + US, begin + 2 * US, "cudaMemcpyAsync_v3020", correlation=number + 1)
+            export.copy(now, now + 4_000 * MS, 80 << 30, kind=CopyKind.DEVICE_TO_HOST, correlation=number + 1)
+            now += 4_000 * MS
+        export.nvtx(begin, now - 1, f"step {step}")
+
+    run = analyze_exports(tmp_path, export)
+
+    assert run.diagnosis.headline is not None
+    headline = run.diagnosis.headline
+    assert (headline.bottleneck_class, headline.cause) == (BottleneckClass.SCHEDULING, "checkpoint")
+    # once in the five closed steps
+    [(found_class, recoverable_ns)] = about(run.findings, "checkpoint")
+    assert found_class is BottleneckClass.SCHEDULING
+    assert recoverable_ns == pytest.approx(800 * MS, rel=1e-4)
 
 
 def test_of_a_lone_rank_it_is_not_known_whether_communication_waits_or_transfers(tmp_path: Path) -> None:

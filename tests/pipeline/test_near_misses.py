@@ -22,16 +22,23 @@ if TYPE_CHECKING:
 
 NEAR_MISSES: dict[str, dict[str, Any]] = {
     "allocator": {"allocation_ns": 20_000},
+    # what every step copies to the host is offloading
+    "checkpoint": {"checkpoint_period": 1},
     "contention": {"contention_slowdown": 1.1, "bus_bytes_per_s": 450e9},
     "communication_bound": {"bus_bytes_per_s": 300e9},
     # the step computes for 113 ms, behind which the loader hides
     "data_bound": {"loader_ns": 90_000_000},
+    "garbage_collection": {"pause_ns": 300_000},
     "launch_bound": {"python_ns": 0, "launch_ns": 500},
+    "lazy_loading": {"module_load_ns": 20_000},
     "moe_skew": {"hot_expert_load": 1.01},
     "pageable_copies": {"pageable_bytes": 65_536},
+    "recomputation": {"recomputes": False},
+    "rotating_ranks": {"pause_ns": 300_000},
     "sync_bound": {"logging_ns": 1_000},
     "straggler_compute": {"straggler": Knobs(kernel_slowdown=1.01)},
     "straggler_loader": {"straggler": Knobs(loader_ns=90_000_000)},
+    "tensor_parallel": {"bus_bytes_per_s": 20e12},
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from statistics import mean
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.pipelines import Pipelines
 from nsysan.analysis.step_losses import StepLosses
+from nsysan.analysis.stragglers import Pattern, Stragglers
 from nsysan.model.findings import Headline
 from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
@@ -19,6 +21,7 @@ from nsysan.synth.generate import Generated, generate
 from nsysan.synth.placement import Layout
 from nsysan.synth.request import Request
 from nsysan.synth.scenario import Scenario, all_scenarios
+from nsysan.synth.trace_kind import USUAL_KINDS, TraceKind
 from tests.runs import result_of
 
 if TYPE_CHECKING:
@@ -27,17 +30,22 @@ if TYPE_CHECKING:
     from nsysan.model.run import Run
 
 STEPS = 4
+STEPS_OF = {"checkpoint": 7, "garbage_collection": 13, "rotating_ranks": 9}
+"""Where some steps have the cause and others do not: as many as show how often, and each rank its turn."""
 IN_START_UP = {"lazy_loading"}
 """What happens once is no part of the steady steps."""
 NEEDS_CEILINGS = {"compute_bound"}
 """What only a measured ceiling of GEMMs shows."""
+NEEDS_COUNTERS = {"memory_bound"}
+"""What only sampled counters show, and nothing tells how much could be won."""
 SCENARIOS = {scenario.name: scenario for scenario in all_scenarios()}
-CAUSED = [name for name, scenario in SCENARIOS.items() if scenario.cause and name not in IN_START_UP | NEEDS_CEILINGS]
+TOLD_ELSEWHERE = IN_START_UP | NEEDS_CEILINGS | NEEDS_COUNTERS
+CAUSED = [name for name, scenario in SCENARIOS.items() if scenario.cause and name not in TOLD_ELSEWHERE]
 SOUND = [name for name, scenario in SCENARIOS.items() if not scenario.cause]
 
 
 def generated(scenario: Scenario) -> Generated:
-    return generate(Request(scenario=scenario, rank_count=4, step_count=STEPS))
+    return generate(Request(scenario=scenario, rank_count=4, step_count=STEPS_OF.get(scenario.name, STEPS)))
 
 
 def run_of(made: Generated, folder: Path) -> Run:
@@ -45,9 +53,9 @@ def run_of(made: Generated, folder: Path) -> Run:
 
 
 def steady_step_ns(made: Generated) -> float:
-    """The mean step of the slowest rank, after the first, which waits for the pipeline of launches to fill."""
-    means = [sum(step.end_ns - step.start_ns for step in rank.steps[1:]) / (STEPS - 2) for rank in made.truth.ranks]
-    return max(means)
+    """The mean step of the slowest rank, of few without the first, which waits for the pipeline of launches to fill."""
+    first = 1 if len(made.truth.ranks[0].steps) < STEPS else 0
+    return max(mean(step.end_ns - step.start_ns for step in rank.steps[first:]) for rank in made.truth.ranks)
 
 
 def headline_of(run: Run) -> Headline:
@@ -73,6 +81,32 @@ def test_the_headline_names_class_cause_and_rank_and_the_gain_is_within_5_percen
     assert finding.advice
     assert any(evidence.place is not None for evidence in finding.evidence)
     assert look_next(run) is not None
+
+
+def test_ranks_that_take_turns_are_said_to(tmp_path: Path) -> None:
+    run = run_of(generated(SCENARIOS["rotating_ranks"]), tmp_path)
+
+    [finding] = [found for found in run.findings if found.id == "rotating_ranks"]
+    assert finding.title.endswith("of a step: jitter, no bad node")
+    assert [one.pattern for one in result_of(run, Stragglers).stragglers] == [Pattern.ROTATING] * 4
+
+
+@pytest.mark.parametrize(("name", "found"), [("memory_bound", True), ("compute_sound", False)])
+def test_memory_that_bounds_kernels_shows_in_sampled_counters(tmp_path: Path, name: str, found: bool) -> None:  # noqa: FBT001
+    kinds = USUAL_KINDS | {TraceKind.METRICS}
+    sampled, unsampled = (
+        generate(Request(scenario=SCENARIOS[name], rank_count=2, step_count=STEPS, kinds=chosen))
+        for chosen in (kinds, USUAL_KINDS)
+    )
+
+    run = run_of(sampled, tmp_path)
+
+    bound = [(one.bottleneck_class, one.cause) for one in run.findings if one.id == "memory_bandwidth"]
+    assert bound == ([(BottleneckClass.MEMORY, "non_gemm")] if found else [])
+    assert ("non_gemm" in {one.id for one in run.findings}) is found
+    assert run.diagnosis.headline is None
+    # what was not sampled is not known
+    assert "memory_bandwidth" not in {one.id for one in run_of(unsampled, tmp_path).findings}
 
 
 @pytest.mark.parametrize("includes_blobs", [False, True], ids=["names", "payloads"])

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from nsysan.analysis.baseline import FROM_MODEL, Baseline
+from nsysan.attribution.collectives.ranks import RankChoice
 from nsysan.cli.main import main
+from nsysan.model.ceilings import Dtype, Origin
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.pipeline.throughput import ThroughputOptions
-from nsysan.planning.throughput import CostRow, Throughput
-from nsysan.report.sections.throughput import SECTION, ThroughputView
+from nsysan.planning.throughput import CostRow, Throughput, ThroughputReport
+from nsysan.report.formats.text import render_text
+from nsysan.report.sections.throughput import SECTION, ThroughputView, throughput_paragraph
 from nsysan.synth.export import Export
+from nsysan.synth.generate import generate
+from nsysan.synth.request import Request
+from nsysan.synth.scenario import find_scenario
+from tests.hardware.ceilings import ceilings, gemm
 from tests.planning.test_published_figures import LLAMA_8B
 from tests.runs import result_of
 
@@ -105,6 +112,99 @@ def test_without_a_model_there_is_no_section(tmp_path: Path) -> None:
     view = SECTION.build(with_model)
     assert isinstance(view, ThroughputView)
     assert "MFU is not known: needs how many GPUs the whole job has: give --world-size." in view.sentences
+
+
+def named_gpu(export: Export, name: str = "NVIDIA H100 80GB HBM3") -> Export:
+    return export.gpu(uuid="0000-01", name=name).cuda_device(uuid="0000-01")
+
+
+def told(export: Export, folder: Path, options: ThroughputOptions, **more: Any) -> ThroughputReport:
+    chosen = AnalyzeOptions(throughput=options, ranks=RankChoice(world_size=1), **more)
+    return result_of(analyze([export.write(folder / "r.sqlite")], chosen), Throughput).throughput
+
+
+def test_without_a_peak_the_data_sheet_of_the_gpu_counts(tmp_path: Path) -> None:
+    # D9's 39.0 % of 989 TFLOP/s at 6,667 tokens/s is 24.0 % at 4,096
+    known = told(named_gpu(waiting_job()), tmp_path, ThroughputOptions(LLAMA_8B, dtype="bf16"))
+    nameless = told(waiting_job(), tmp_path, ThroughputOptions(LLAMA_8B, dtype="bf16"))
+    typeless = told(named_gpu(waiting_job()), tmp_path, ThroughputOptions(LLAMA_8B))
+
+    assert (known.peak_flop_per_s, known.peak_source) == (989.4e12, "NVIDIA H100 data sheet, sparse figures halved")
+    assert [row.mfu for row in known.utilisation] == pytest.approx([0.213, 0.240], abs=0.0005)
+    # C84: the peak is that of the data type, and is told with it
+    narrow = told(named_gpu(waiting_job()), tmp_path, ThroughputOptions(LLAMA_8B, dtype="fp8"))
+    assert (narrow.peak_flop_per_s, narrow.dtype) == (1979e12, "fp8")
+    assert [row.mfu for row in narrow.utilisation] == pytest.approx([0.1065, 0.120], abs=0.0005)
+    # C75: a GPU without a name has no peak, and none is made up for a type that nobody told
+    assert [nameless.peak_flop_per_s, typeless.peak_flop_per_s] == [None, None]
+    assert {"mfu"} == set(nameless.unknown) == set(typeless.unknown)
+
+
+def test_a_part_of_a_gpu_is_not_held_against_the_whole(tmp_path: Path) -> None:
+    # C72: 16 of 132 SMs
+    part = waiting_job().gpu(uuid="MIG-a", name="NVIDIA H100 80GB HBM3 MIG 1g.10gb", sm_count=16)
+    tiny = replace(LLAMA_8B, layers=1, vocabulary=1_000)
+
+    found = told(part.cuda_device(uuid="MIG-a"), tmp_path, ThroughputOptions(tiny, dtype="bf16"))
+
+    assert found.peak_flop_per_s == pytest.approx(989.4e12 * 16 / 132)
+
+
+def test_mfu_is_told_against_measured_products_too(tmp_path: Path) -> None:
+    measured = ceilings(gemm=(gemm(8192, 8192, 8192, 700), gemm(8192, 8192, 8192, 1300, dtype=Dtype.FP8)))
+
+    found = told(named_gpu(waiting_job()), tmp_path, ThroughputOptions(LLAMA_8B, dtype="bf16"), ceilings=measured)
+
+    assert (found.measured_flop_per_s, found.measured_source) == (700e12, "measured bf16 8192 x 8192 x 8192")
+    of_sheet = [row.mfu for row in found.utilisation]
+    assert [row.mfu_of_measured for row in found.utilisation] == pytest.approx(
+        [(share or 0) * 989.4 / 700 for share in of_sheet]
+    )
+    simulated = replace(measured, origin=Origin.SIMULATED)
+    guessed = told(named_gpu(waiting_job()), tmp_path, ThroughputOptions(LLAMA_8B, dtype="bf16"), ceilings=simulated)
+    assert [row.mfu_of_measured for row in guessed.utilisation] == [None, None]
+    said = "Against the fastest product measured MFU is 30.1 % (causal attention) and 33.9 % (full attention)."
+    assert said in throughput_paragraph(found)
+
+
+def test_what_is_not_known_is_said_in_the_text_and_nothing_else(tmp_path: Path) -> None:
+    path = waiting_job().write(tmp_path / "rank0.sqlite")
+    without_batch = replace(LLAMA_8B, global_batch=None)
+
+    def text(options: ThroughputOptions) -> str:
+        return render_text(analyze([path], AnalyzeOptions(throughput=options))).replace("\n", " ")
+
+    priced, batchless, worldless = (
+        text(options)
+        for options in (
+            ThroughputOptions(price=2.0),
+            ThroughputOptions(without_batch, 989e12, "bf16"),
+            ThroughputOptions(LLAMA_8B, 989e12, "bf16"),
+        )
+    )
+
+    assert "The cost of an hour is not known: needs how many GPUs the whole job has: give --world-size." in priced
+    assert "MFU and tokens a second are not known: needs sequence and global_batch of the model" in batchless
+    assert "4,096 tokens a second. MFU is not known: needs how many GPUs the whole job has" in worldless
+    assert "What the model says" not in priced + batchless + worldless
+
+
+def test_a_layout_that_spares_transfer_is_the_reason_for_advice(tmp_path: Path) -> None:
+    made = generate(Request(scenario=find_scenario("tensor_parallel"), rank_count=8, step_count=4))
+    paths = [export.write(tmp_path / file) for file, export in made.exports.items()]
+    shape = replace(LLAMA_8B, layers=4, global_batch=8, micro_batch=4, tensor_parallel=8)
+
+    run = analyze(paths, AnalyzeOptions(throughput=ThroughputOptions(shape), ranks=RankChoice(world_size=8)))
+
+    own, fewer = result_of(run, Throughput).throughput.layouts
+    assert (own.tensor_parallel, own.data_parallel, fewer.tensor_parallel, fewer.data_parallel) == (8, 1, 4, 2)
+    # 4 layers, 2 micro-batches, 4 all-reduces of 4 x 8192 x 4096 numbers of 2 bytes, each 2 x 7 / 8 times; 360 GB/s
+    assert own.sent_bytes_per_step == 4 * 4 * 8 * 8192 * 4096 * 2 * 14 // 8
+    assert own.transfer_ns_per_step == pytest.approx(own.sent_bytes_per_step / 360, rel=1e-6)
+    [finding] = [found for found in run.findings if found.cause == "exposed_collective"]
+    [reason] = [one.sentence for one in finding.evidence if one.source == Throughput.id]
+    assert reason.startswith("With tensor parallelism over half as many ranks a GPU sends ")
+    assert any(sentence.startswith("Share tensors over fewer ranks") for sentence in finding.advice)
 
 
 def two_ranks(extra_ns: int) -> Export:

@@ -36,6 +36,7 @@ from nsysan.model.confidence import Confidence
 from nsysan.model.findings import ClassVerdict, Diagnosis, Evidence, Finding, Headline
 from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.kernels import Collective, KernelClass
+from nsysan.model.lateness import Lateness
 from nsysan.model.packing import pack
 from nsysan.model.partition import Part, PartTimes
 from nsysan.model.profilers import Profiler
@@ -496,7 +497,7 @@ STRAGGLERS = Stragglers(
             pattern=Pattern.PERSISTENT,
             late_ns=12_000_000.0,
             caused_ns=100_000_000,
-            why=WhyLate("clock_throttle", 90_000_000.0, 1.35),
+            why=WhyLate(Lateness.CLOCK_THROTTLE, 90_000_000.0, 1.35),
         ),
         Straggler(0, "gpu0/p100", 1, 9, 1 / 9, Pattern.ROTATING, 20_000_000.0, 20_000_000, None),
     )

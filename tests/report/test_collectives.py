@@ -10,6 +10,7 @@ from nsysan.analysis.collectives import Collectives, RankRow
 from nsysan.analysis.lateness_causes import WhyLate
 from nsysan.analysis.rank_waits import RankWait, RankWaits
 from nsysan.analysis.stragglers import Pattern, Stragglers
+from nsysan.model.lateness import Lateness
 from nsysan.model.partition import PartTimes
 from nsysan.model.trace import RankSource
 from nsysan.report.bandwidth_chart import bandwidth_chart
@@ -78,11 +79,11 @@ def test_ranks_in_turn_are_no_stragglers_and_little_is_not_mentioned() -> None:
     ("why", "sentence"),
     [
         (None, "nothing recorded tells why"),
-        (WhyLate("data_loading", 5e6, None), "data loading: it idles 5.000 ms longer"),
-        (WhyLate("slow_compute", 5e6, None), "slow compute: 5.000 ms longer"),
-        (WhyLate("more_work", 5e6, 1.6), "more work: it computes 5.000 ms longer, and has more to do"),
+        (WhyLate(Lateness.DATA_LOADING, 5e6, None), "data loading: it idles 5.000 ms longer"),
+        (WhyLate(Lateness.SLOW_COMPUTE, 5e6, None), "slow compute: 5.000 ms longer"),
+        (WhyLate(Lateness.MORE_WORK, 5e6, 1.6), "more work: it computes 5.000 ms longer, and has more to do"),
         (
-            WhyLate("pipeline_position", 5e6, None),
+            WhyLate(Lateness.PIPELINE_POSITION, 5e6, None),
             "its place in the pipeline: it does what the others in its stage do, and other stages wait for it",
         ),
     ],

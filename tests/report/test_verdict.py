@@ -12,6 +12,7 @@ from nsysan.analysis.steps import Steps
 from nsysan.analysis.stragglers import Pattern, Straggler, Stragglers
 from nsysan.attribution.steps.job_steps import StepSource
 from nsysan.model.idle import Cause, IdleCauses
+from nsysan.model.lateness import Lateness
 from nsysan.model.missing_records import MissingRecords
 from nsysan.model.partition import PartTimes
 from nsysan.model.results import Skipped
@@ -143,7 +144,7 @@ def test_gpus_that_are_alike_are_said_to_be_without_repeating_the_mean() -> None
 
 def test_the_rank_that_the_others_wait_for_is_named_with_why_it_is_late() -> None:
     first = STRAGGLERS.stragglers[0]
-    by_data = replace(first, why=WhyLate("data_loading", 90e6, None))
+    by_data = replace(first, why=WhyLate(Lateness.DATA_LOADING, 90e6, None))
     in_turn, unexplained = replace(first, pattern=Pattern.ROTATING), replace(first, why=None)
 
     def told(straggler: Straggler) -> list[str]:

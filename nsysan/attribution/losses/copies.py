@@ -1,4 +1,4 @@
-"""Exposed copies and waits for copies by what they bring: a batch, something to the host, or anything else."""
+"""Exposed copies and waits for copies by what they bring: a batch, states to be saved, values read back, or else."""
 
 from __future__ import annotations
 
@@ -32,6 +32,13 @@ CopyLoss = tuple[str, BottleneckClass, Intervals]
 _DATA, _MEMORY, _SCHEDULING = BottleneckClass.DATA, BottleneckClass.MEMORY, BottleneckClass.SCHEDULING
 _BLOCKING = Cause.BLOCKING_COPY.value
 _BRINGS_BATCH = (stage_code(Stage.DATA), stage_code(Stage.HOST_TO_DEVICE_COPY))
+_BATCH, _OTHER, _READ_BACK, _SAVED = range(4)
+"""What a copy brings."""
+_CLASSES = {_BATCH: _DATA, _OTHER: _MEMORY, _READ_BACK: _SCHEDULING, _SAVED: _SCHEDULING}
+_SAVED_BYTES = 1 << 26
+"""To the host in one step: far above what is read back to be logged, far below the states of a model. Proposal."""
+_SAVING_FRAC = 0.5
+"""Of the steps: what as many or more of them copy to the host is part of a step, as offloading is. Proposal."""
 
 
 class CopiesOfDevice:
@@ -43,7 +50,8 @@ class CopiesOfDevice:
         self._places = np.flatnonzero(device.activities.source == SOURCES.index("copies"))
         self._records = self._copies()
         self._calls = self._host.launches.of(device.activities)[self._places]
-        self._class = np.where(self._is_batch(), 0, np.where(self._is_blocking() & self._is_to_host(), 2, 1))
+        to_host = np.where(self._is_checkpoint(), _SAVED, np.where(self._is_blocking(), _READ_BACK, _OTHER))
+        self._class = np.where(self._is_batch(), _BATCH, np.where(self._is_to_host(), to_host, _OTHER))
 
     def exposed(self) -> Iterator[CopyLoss]:
         """When copies are exposed, by what they bring; what several share goes to the first of these. Memsets last."""
@@ -52,10 +60,10 @@ class CopiesOfDevice:
         bounds_ns = self._device.occupancy.bounds_ns
         rest = union(bounds_ns[rows], bounds_ns[rows + 1])
         blocking = self._is_blocking()
-        for place, found_class in enumerate((_DATA, _MEMORY, _SCHEDULING)):
+        for place, found_class in _CLASSES.items():
             for name, chosen in ((_BLOCKING, blocking), (EXPOSED_COPY, ~blocking)):
                 own = self._times((self._class == place) & chosen)
-                yield name, found_class, intersection(rest, own)
+                yield _named(name, place), found_class, intersection(rest, own)
                 rest = rest.without(own)
         yield EXPOSED_COPY, _MEMORY, rest
 
@@ -65,9 +73,9 @@ class CopiesOfDevice:
             return
         pieces = idle.pieces.take(np.flatnonzero(idle.pieces.cause == code_of(Cause.BLOCKING_COPY)))
         nearest = self._nearest(pieces.start_ns, pieces.end_ns)
-        for place, found_class in enumerate((_DATA, _MEMORY, _SCHEDULING)):
+        for place, found_class in _CLASSES.items():
             own = nearest == place
-            yield _BLOCKING, found_class, union(pieces.start_ns[own], pieces.end_ns[own])
+            yield _named(_BLOCKING, place), found_class, union(pieces.start_ns[own], pieces.end_ns[own])
 
     def _copies(self) -> Copies:
         copies = self._host.trace.copies
@@ -88,6 +96,18 @@ class CopiesOfDevice:
         records = self._records
         pageable = (records.src_kind == MemoryKind.PAGEABLE) | (records.dst_kind == MemoryKind.PAGEABLE)
         return np.asarray(of_call[self._calls] | pageable)
+
+    def _is_checkpoint(self) -> BoolArray:
+        """Copies to the host in the few steps that copy much of it: states are saved every so many steps."""
+        saved = self._is_to_host()
+        steps = self._job.steps.of_device(self._device)[1]
+        if steps is None or not saved.any():
+            return np.zeros(len(self._places), np.bool_)
+        step = steps.labelling().at(self._device.activities.start_ns[self._places])
+        held = saved & (step >= 0)
+        saved_bytes = np.bincount(step[held], self._records.size_bytes[held].clip(min=0), len(steps))
+        saves = saved_bytes >= _SAVED_BYTES
+        return np.asarray(held & saves[step] & (saves.mean() < _SAVING_FRAC))
 
     def _is_batch(self) -> BoolArray:
         """Copies of some size to the device that the data stage made, or called in a range that loads data."""
@@ -112,12 +132,17 @@ class CopiesOfDevice:
         return inside
 
     def _nearest(self, start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
-        """The class of the copy that begins first after each stretch began, else of the last; 1 without copies."""
+        """What the copy brings that begins first after each stretch began, else the last; other without copies."""
         if not len(self._places):
-            return np.ones(len(start_ns), np.int64)
+            return np.full(len(start_ns), _OTHER)
         begins_ns = self._device.activities.start_ns[self._places]
         after = np.searchsorted(begins_ns, start_ns).clip(max=len(begins_ns) - 1)
         before = np.maximum(after - 1, 0)
         # a wait before the copy begins with the call; one after it ends with the next work
         is_after = begins_ns[after] <= end_ns
         return np.asarray(self._class[np.where(is_after, after, before)])
+
+
+def _named(cause: str, place: int) -> str:
+    """What the time is lost to: saving states is a cause of its own, whichever way they are copied."""
+    return Cause.CHECKPOINT.value if place == _SAVED else cause

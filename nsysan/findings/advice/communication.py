@@ -5,6 +5,7 @@ from __future__ import annotations
 from nsysan.findings.advice.piece import Advice, when_named
 from nsysan.model.idle import Cause
 from nsysan.model.losses import CONTENTION, EXPOSED_COLLECTIVE, SAME_STREAM, SLOW_LINK
+from nsysan.model.purposes import Purpose
 
 _EXPOSED = frozenset({EXPOSED_COLLECTIVE})
 _SLOW = frozenset({SLOW_LINK})
@@ -46,7 +47,15 @@ COMMUNICATION = (
         "and rank for "
         "it, data parallelism only 2 N.",
         only_if="the model fits with it, by 16 N bytes over all that shard it and 34 s b h / t a layer of activations",
-        holds=lambda job: job.has_tensor_parallelism,
+        holds=lambda job: job.may_share_less(Purpose.TENSOR_PARALLEL),
+    ),
+    Advice(
+        id="less_expert_parallelism",
+        causes=_EXPOSED,
+        sentence="Spread experts over fewer ranks: each layer with experts moves 8 b s h k (e - 1) / e bytes a step "
+        "and micro-batch, there and back.",
+        only_if="memory holds more experts on each",
+        holds=lambda job: job.may_share_less(Purpose.EXPERT_PARALLEL),
     ),
     Advice(
         id="rank_order",
@@ -59,6 +68,12 @@ COMMUNICATION = (
         causes=_EXPOSED,
         sentence="Dispatch tokens with a library for experts across nodes, such as DeepEP.",
         holds=lambda job: job.has_wide_expert_parallelism,
+    ),
+    Advice(
+        id="check_fabric",
+        causes=_SLOW,
+        sentence="Look what NCCL chose and why (NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=INIT,GRAPH,NET): the transport, "
+        "the number of channels, and adapters or NVLinks that are missing (nvidia-smi nvlink --status, ibstat).",
     ),
     Advice(
         id="allow_infiniband",

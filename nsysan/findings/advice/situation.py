@@ -9,6 +9,7 @@ from nsysan.analysis.collectives import CollectiveRow, Collectives
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.analysis.step_losses import StepLosses
+from nsysan.findings.layout_change import layout_change
 from nsysan.findings.thresholds import MOSTLY_FRAC
 from nsysan.model.idle import Cause
 from nsysan.model.kernels import Collective, KernelClass
@@ -52,6 +53,11 @@ class Situation:
     def has_tensor_parallelism(self) -> bool:
         """Whether a communicator says that it shares tensors."""
         return any(row.purpose is Purpose.TENSOR_PARALLEL for row in self.collectives)
+
+    def may_share_less(self, purpose: Purpose) -> bool:
+        """Whether half as many ranks to share this would spare transfer by formula; else whether any share it."""
+        change = layout_change(self._results, purpose)
+        return any(row.purpose is purpose for row in self.collectives) if change is None else change.spared_ns > 0
 
     @cached_property
     def has_wide_expert_parallelism(self) -> bool:

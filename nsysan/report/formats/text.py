@@ -36,8 +36,9 @@ from nsysan.report.sections.counters import counters_sentence
 from nsysan.report.sections.host import foreign_sentences, waits_sentence
 from nsysan.report.sections.memory import memory_sentence, recomputation_sentences, step_sentences
 from nsysan.report.sections.nccl import nccl_summary
+from nsysan.report.sections.roofline import simulated_sentences
 from nsysan.report.sections.stages import slowest, stage_sentence
-from nsysan.report.sections.throughput import throughput_sentence
+from nsysan.report.sections.throughput import throughput_paragraph
 from nsysan.report.steady_waits import state_wait
 from nsysan.report.unanswered_text import unanswered_text
 from nsysan.report.verdict import facts_of, state_verdict, subject_of
@@ -101,6 +102,7 @@ def _head(run: Run) -> list[str]:
         details,
         walk_line(run),
         _throughput(run),
+        " ".join(simulated_sentences(run)),
         wait and plain(wait),
     )
     return [line for paragraph in paragraphs if paragraph for line in _wrapped(paragraph)]
@@ -109,7 +111,7 @@ def _head(run: Run) -> list[str]:
 def _throughput(run: Run) -> str | None:
     """How fast the job trains, where its model is known."""
     found = run.results.get(Throughput)
-    return None if isinstance(found, Skipped) else ended(throughput_sentence(found.throughput))
+    return None if isinstance(found, Skipped) else throughput_paragraph(found.throughput)
 
 
 def _gpu_lines(run: Run) -> list[str]:

@@ -76,6 +76,13 @@ def _sentences(gemms: Gemms | Skipped, held: HeldAgainst | Skipped) -> Iterator[
     yield from _of_file(held)
 
 
+def simulated_sentences(run: Run) -> Iterator[str]:
+    """That the ceilings were simulated, where they were: no figure held against them was ever measured."""
+    held = run.results.get(HeldAgainst)
+    if not isinstance(held, Skipped) and held.ceilings.origin is Origin.SIMULATED:
+        yield f"SIMULATED ceilings, {held.ceilings.source}."
+
+
 def _of_file(held: HeldAgainst) -> Iterator[str]:
     if held.ceilings.origin is Origin.SIMULATED:
         yield f"SIMULATED ceilings, {held.ceilings.source}."

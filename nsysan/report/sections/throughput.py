@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nsysan.model.results import Skipped
@@ -10,7 +10,8 @@ from nsysan.model.run import Run
 from nsysan.model.units import counted, format_count, format_fraction
 from nsysan.planning.throughput import CostRow, ScalingRow, Throughput, ThroughputReport, UtilisationRow
 from nsysan.report.elements import Cell, Column, Table
-from nsysan.report.prose import capitalized, ended, fraction_or, spelled
+from nsysan.report.layout_table import layout_table
+from nsysan.report.prose import capitalized, ended, fraction_or, listed, spelled
 from nsysan.report.section import Layout, Section, View
 from nsysan.report.terms import TERMS
 
@@ -28,12 +29,23 @@ def _build(run: Run) -> ThroughputView | None:
     if isinstance(found, Skipped):
         return None
     report = found.throughput
-    tables = (_utilisation(report.utilisation), _costs(report.costs))
-    sentences = (*_basis(report), *(f"{_NAMES[key]}: {ended(why)}" for key, why in report.unknown.items()))
+    tables = (_utilisation(report.utilisation), layout_table(report.layouts), _costs(report.costs))
+    sentences = (*_basis(report), *unknown_sentences(report))
     return ThroughputView(tuple(filter(None, tables)), sentences, heading=throughput_sentence(report))
 
 
-_NAMES = {"mfu": "MFU is not known", "tokens_per_s": "Tokens per second are not known", "cost_per_hour": "No cost"}
+_NAMES = {"mfu": "MFU", "tokens_per_s": "tokens a second", "cost_per_hour": "the cost of an hour"}
+
+
+def unknown_sentences(report: ThroughputReport) -> Iterator[str]:
+    """What is not known, each reason once: ``MFU and tokens a second are not known: needs the model``."""
+    for why in dict.fromkeys(report.unknown.values()):
+        names = [_NAMES[key] for key, reason in report.unknown.items() if reason == why]
+        verb = "is" if names in (["MFU"], [_NAMES["cost_per_hour"]]) else "are"
+        yield f"{capitalized(listed(names))} {verb} not known: {ended(why)}"
+
+
+_NOTHING = "Neither throughput nor cost is known"
 
 
 def throughput_sentence(report: ThroughputReport) -> str:
@@ -45,7 +57,25 @@ def throughput_sentence(report: ThroughputReport) -> str:
         told.append(f"{report.cost_per_hour:,.2f} an hour")
     if report.scaling is not None:
         told.append(_scaling(report.scaling))
-    return capitalized(", ".join(told)) or "What the model says of throughput"
+    return capitalized(", ".join(told)) or _NOTHING
+
+
+def throughput_paragraph(report: ThroughputReport) -> str:
+    """The same for a text, with what is not known and why: a figure that is missing is said to be."""
+    known = throughput_sentence(report)
+    told = [] if known == _NOTHING else [ended(known)]
+    return " ".join((*told, *_measured_sentences(report.utilisation), *unknown_sentences(report)))
+
+
+def _measured_sentences(rows: Sequence[UtilisationRow]) -> Iterator[str]:
+    """MFU against the fastest product that was measured, where one was."""
+    shares = [
+        f"{format_fraction(row.mfu_of_measured)} ({row.attention.value} attention)"
+        for row in rows
+        if row.mfu_of_measured is not None
+    ]
+    if shares:
+        yield f"Against the fastest product measured MFU is {listed(shares)}."
 
 
 def _scaling(row: ScalingRow) -> str:
@@ -62,6 +92,12 @@ def _basis(report: ThroughputReport) -> tuple[str, ...]:
     told = []
     if peak is not None:
         told.append(f"Peak of one GPU: {peak / 1e12:,.1f} TFLOP/s dense{dtype}, {report.peak_source}.")
+    if report.measured_flop_per_s is not None:
+        told.append(
+            f"Fastest product: {report.measured_flop_per_s / 1e12:,.1f} TFLOP/s{dtype}, {report.measured_source}."
+        )
+    if report.layouts and report.layouts[0].rate_source is not None:
+        told.append(f"Links of this job's layout: {report.layouts[0].rate_source}.")
     if report.world_size is not None and report.tokens_per_step is not None:
         gpus = counted(report.world_size, "GPU")
         told.append(f"{format_count(report.tokens_per_step)} tokens a step on {gpus}.")
@@ -81,6 +117,8 @@ def _utilisation(rows: Sequence[UtilisationRow]) -> Table | None:
             Column("FLOP a token", numeric=True, unit="FLOP"),
             Column("MFU", TERMS["mfu"], numeric=True, unit="fraction"),
             Column("HFU", numeric=True, unit="fraction"),
+            Column("MFU of measured", numeric=True, unit="fraction"),
+            Column("HFU of measured", numeric=True, unit="fraction"),
             Column("counted"),
         ),
         rows=tuple(
@@ -89,6 +127,8 @@ def _utilisation(rows: Sequence[UtilisationRow]) -> Table | None:
                 Cell(f"{row.flop_per_token:.4g}", value=row.flop_per_token),
                 Cell(fraction_or(row.mfu, "not known"), value=row.mfu),
                 Cell(fraction_or(row.hfu, "not known"), value=row.hfu),
+                Cell(fraction_or(row.mfu_of_measured, "not known"), value=row.mfu_of_measured),
+                Cell(fraction_or(row.hfu_of_measured, "not known"), value=row.hfu_of_measured),
                 Cell("; ".join(row.conventions)),
             )
             for row in rows

@@ -65,6 +65,7 @@ class Job:
         communicators = self.parallelism.communicators(self.rank_count)
         return Worker(
             rank=rank,
+            rank_count=self.rank_count,
             seed=self.seed,
             knobs=self.knobs.of_rank(rank),
             layer=Layer(self.knobs.token_count, self.knobs.hidden_size),

@@ -52,6 +52,16 @@ class Knobs:
     contention_slowdown: float = 1.0
     """How many times longer the kernels of the backward take from the first reduction of gradients on, beside which
     they run."""
+    streaming_count: int = 0
+    """How often the elementwise kernel after each layer's forward streams its activations; 0: there is none."""
+    reads_loss: bool = False
+    """Whether the host reads the loss back before the backward, and so does not run ahead of the GPU."""
+    pause_ns: int = 0
+    """How long the host of one rank does something else then, as a garbage collector does; the ranks take turns."""
+    pause_period: int = 1
+    """Every how many steps a rank pauses."""
+    checkpoint_period: int = 0
+    """After every how many steps all ranks copy weights and moments to the host; 0: never."""
     straggler: Knobs | None = None
     """What ``STRAGGLER_RANK`` is like instead, for it is slow; the model's size is that of the job."""
 

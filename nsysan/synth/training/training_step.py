@@ -44,6 +44,7 @@ from nsysan.synth.training.worker import Worker
 GRAPH_CALL = "cudaGraphLaunch_v10000"
 _OPTIMIZER_BYTES_PER_PARAMETER = 28
 """AdamW reads weight, gradient and both moments, and writes all but the gradient, in single precision."""
+_SAVED_BYTES_PER_PARAMETER = 12
 
 
 class TrainingStep:
@@ -63,12 +64,14 @@ class TrainingStep:
         yield from ranges
         yield from self.phases()
         yield from in_range(spelling.optimizer, self.optimizer(), Stage.OPTIMIZER)
+        yield from self._save()
         yield from (Pop() for _ in ranges)
 
     def phases(self) -> Iterator[Action]:
         """All up to the optimizer."""
         yield from self.fetch_batch()
         yield from in_range(self.worker.spelling.forward, self.forward(), Stage.FORWARD)
+        yield from self._read_loss()
         yield from in_range(self.worker.spelling.backward, self.backward(), Stage.BACKWARD)
 
     def fetch_batch(self) -> Iterator[Action]:
@@ -96,6 +99,7 @@ class TrainingStep:
             yield from self._reallocate()
             yield from self._copy_mask()
             yield from self._captured(self.forward_layer(index))
+            yield from self._stream_activations()
             yield from self._log()
         yield from self.loss()
 
@@ -203,11 +207,46 @@ class TrainingStep:
             mask = copy(CopyKind.HOST_TO_DEVICE, size_bytes, duration_ns, MemoryKind.PAGEABLE)
             yield from self.operators.operator("aten::copy_", mask, COPY_CALL, blocking=True)
 
+    def _pause(self) -> Iterator[Action]:
+        """What the thread of one rank does besides, every so many steps; the ranks take turns."""
+        turn = self.number // self.knobs.pause_period % self.worker.rank_count
+        if self.knobs.pause_ns and self._is_turn(self.knobs.pause_period) and turn == self.worker.rank:
+            yield HostWork(self.operators.times.of_host(self.knobs.pause_ns))
+
+    def _is_turn(self, period: int) -> bool:
+        """Whether the step is the second of each ``period``: one that says something is no first step."""
+        return self.number % period == 1 % period
+
+    def _save(self) -> Iterator[Action]:
+        """Weights and both moments in single precision, a layer a copy, where this step ends with a checkpoint."""
+        period = self.knobs.checkpoint_period
+        if not period or not self._is_turn(period):
+            return
+        size_bytes = _SAVED_BYTES_PER_PARAMETER * self.updated_parameter_count
+        for _ in range(self.knobs.layer_count):
+            state = copy(CopyKind.DEVICE_TO_HOST, size_bytes, self.operators.times.host_copy(size_bytes))
+            yield from self.operators.operator("aten::copy_", state, COPY_CALL)
+
+    def _stream_activations(self) -> Iterator[Action]:
+        moved_bytes = self.knobs.streaming_count * self.layer.layer.activation_bytes
+        if moved_bytes:
+            yield from self.operators.memory_bound("aten::add", kernels.ADD, moved_bytes)
+
+    def _read_loss(self) -> Iterator[Action]:
+        """The host waits for the loss, and may do something else before it goes on."""
+        if self.knobs.reads_loss:
+            yield from self._read_back()
+            yield from self._pause()
+
+    def _read_back(self) -> Iterator[Action]:
+        """A value that the host waits for."""
+        value = copy(CopyKind.DEVICE_TO_HOST, 4, SHORTEST_KERNEL_NS)
+        yield from self.operators.operator("aten::item", value, COPY_CALL)
+        yield Synchronize(MAIN_STREAM)
+
     def _log(self) -> Iterator[Action]:
         if not self.knobs.logs_each_layer:
             return
         if self.knobs.reads_back:
-            value = copy(CopyKind.DEVICE_TO_HOST, 4, SHORTEST_KERNEL_NS)
-            yield from self.operators.operator("aten::item", value, COPY_CALL)
-            yield Synchronize(MAIN_STREAM)
+            yield from self._read_back()
         yield HostWork(self.operators.times.of_host(self.knobs.logging_ns))

@@ -14,9 +14,13 @@ from nsysan.synth.training.spelling import Spelling
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worker:
-    """``knobs`` are the rank's own, layer and network those of the job; it adds the kernels it loads to ``loaded``."""
+    """``rank`` of ``rank_count``; ``knobs`` are its own, layer and network those of the job.
+
+    It adds the kernels it loads to ``loaded``.
+    """
 
     rank: int
+    rank_count: int
     seed: int
     knobs: Knobs
     layer: Layer
