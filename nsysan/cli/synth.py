@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 
 def _list_scenarios(context: click.Context, _option: click.Parameter, is_asked: bool) -> None:  # noqa: FBT001 -- as click calls it
-    from nsysan.synth.scenario import all_scenarios
+    from nsysan.synth.scenario import all_scenarios, worked_scenarios
 
     if is_asked:
-        print_result("".join(f"{known.spelling:22}{known.summary}\n" for known in all_scenarios()))
+        known = (*all_scenarios(), *worked_scenarios())
+        print_result("".join(f"{one.spelling:22}{one.summary}\n" for one in known))
         context.exit()
 
 
