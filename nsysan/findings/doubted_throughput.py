@@ -14,7 +14,9 @@ from nsysan.planning.throughput import ScalingRow, Throughput
 AGREES_WITHIN = 0.05
 """As logs and traces agree on a step."""
 _OF_THE_JOB = "Take them as figures of the whole job, or see in the program by what it divides them."
-_SAME_WORK = "Make sure that logs and traces are of the same jobs, with as much work a GPU and step; say it with --model."
+_SAME_WORK = (
+    "Make sure that logs and traces are of the same jobs, with as much work a GPU and step; say it with --model."
+)
 
 
 def find_doubted_throughput(results: ResultSet) -> Iterable[Finding]:
@@ -26,7 +28,9 @@ def find_doubted_throughput(results: ResultSet) -> Iterable[Finding]:
     times = row.gpu_count / row.smaller_gpu_count
     if row.logs_tell_of_one_gpu and _agree(row.logged_efficiency, row.efficiency * times):
         yield _finding(
-            f'Figures "per GPU" that grow {times:g} times with {times:g} times the GPUs are not per GPU', row, _OF_THE_JOB
+            f'Tokens per second "of one GPU" that grow {times:g} times with {times:g} times the GPUs are those of all',
+            row,
+            _OF_THE_JOB,
         )
     else:
         logged, traced = format_fraction(row.logged_efficiency), format_fraction(row.efficiency)

@@ -46,7 +46,8 @@ def placements(
         return tuple(replace(place, device_id=0) for place in places) if layout is Layout.MASKED else places
     digits = len(str(rank_count - 1))
     return tuple(
-        _place(rank, f"{name}-rank{rank:0{digits}}{suffix}", *divmod(rank, ranks_per_node)) for rank in range(rank_count)
+        _place(rank, f"{name}-rank{rank:0{digits}}{suffix}", *divmod(rank, ranks_per_node))
+        for rank in range(rank_count)
     )
 
 

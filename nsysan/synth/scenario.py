@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nsysan.model.errors import UsageError
 from nsysan.model.registry import discover
@@ -34,6 +34,14 @@ class Scenario:
     def spelling(self) -> str:
         """The name as the command line and files have it, with hyphens."""
         return self.name.replace("_", "-")
+
+    def without_cause(self) -> Scenario:
+        """The same job with its cause taken away. Raises UsageError where there is nothing to take away."""
+        if self.without is None:
+            raise UsageError(
+                f"Nothing holds {self.spelling} back that could be taken away.", "Leave --without-cause out."
+            )
+        return replace(self, knobs=self.without, cause=None, bottleneck_class=None, without=None)
 
 
 def all_scenarios() -> tuple[Scenario, ...]:
