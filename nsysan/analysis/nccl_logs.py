@@ -222,7 +222,7 @@ def _timings(log: NcclLog) -> Iterator[TimingInLog]:
     alike: defaultdict[tuple[object, ...], list[LoggedTiming]] = defaultdict(list)
     for timing in log.timings:
         among = (timing.rank_count, timing.node_count, timing.link_bytes_per_s)
-        alike[timing.kind, timing.algorithm, timing.size_bytes, *among].append(timing)
+        alike[(timing.kind, timing.algorithm, timing.size_bytes, *among)].append(timing)
     for same in sorted(alike.values(), key=len, reverse=True):
         middle = sorted(same, key=lambda timing: timing.elapsed_ns)[(len(same) - 1) // 2]
         yield TimingInLog(

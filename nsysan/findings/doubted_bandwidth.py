@@ -13,6 +13,10 @@ from nsysan.model.verdicts import Severity
 
 _MAY_EXCEED = {"tree", "nvls", "collnet"}
 """Over two nodes a tree moves less than a ring, and switches that reduce move half: busbw counts as a ring would."""
+_LOOK = (
+    "See which adapters it runs over, how fast they are, and what the log means by GB (1e9 or 2^30 bytes) and by "
+    "busbw. A tree over two nodes and switches that reduce may exceed a link, a ring cannot."
+)
 _ROUNDING = 1.005
 _BITS_PER_BYTE = 8
 
@@ -23,12 +27,15 @@ def find_doubted_bandwidth(results: ResultSet) -> Iterable[Finding]:
     for log in () if isinstance(found, Skipped) else found.nccl_logs:
         for timing in log.timings:
             link = timing.link_bytes_per_s or log.host_bytes_per_s
-            if link is not None and (timing.node_count or 1) > 1 and timing.algorithm not in _MAY_EXCEED:
-                if timing.busbw_bytes_per_s > _ROUNDING * link:
-                    yield _finding(log, timing, link)
+            if link is not None and _is_of_a_ring_over_nodes(timing) and timing.busbw_bytes_per_s > _ROUNDING * link:
+                yield _finding(log, timing, link)
 
 
 RULE = Rule("doubted_bandwidth", find_doubted_bandwidth)
+
+
+def _is_of_a_ring_over_nodes(timing: TimingInLog) -> bool:
+    return (timing.node_count or 1) > 1 and timing.algorithm not in _MAY_EXCEED
 
 
 def _finding(log: NcclLogSummary, timing: TimingInLog, link: float) -> Finding:
@@ -47,8 +54,5 @@ def _finding(log: NcclLogSummary, timing: TimingInLog, link: float) -> Finding:
                 NcclLogs.id,
             ),
         ),
-        advice=(
-            "See which adapters it runs over, how fast they are, and what the log means by GB (1e9 or 2^30 bytes) and "
-            "by busbw. A tree over two nodes and switches that reduce may exceed a link, a ring cannot.",
-        ),
+        advice=(_LOOK,),
     )

@@ -70,9 +70,10 @@ def test_commands_of_the_guide_do_what_it_shows(name: str, workplace: Workplace)
 def test_the_headline_of_a_simulated_symptom_has_the_page_and_its_fix_solves_it(
     job: str, page: str, workplace: Workplace
 ) -> None:
-    name = job.split()[0]
-    workplace.run(f"nsysan synth --ranks 2 --steps 4 {job} -o {name}/slow")
-    workplace.run(f"nsysan synth --ranks 2 --steps 4 {job} --without-cause -o {name}/mended")
+    name, _, options = job.partition(" ")
+    synth = f"nsysan synth {name} {options or '--ranks 2'} --steps 4"
+    workplace.run(f"{synth} -o {name}/slow")
+    workplace.run(f"{synth} --without-cause -o {name}/mended")
     for state in ("slow", "mended"):
         workplace.run(f"nsysan analyze {name}/{state} --json {name}-{state}.json -q")
 

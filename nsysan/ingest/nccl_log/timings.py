@@ -1,7 +1,8 @@
 """Lines in which a program tells what it timed itself: a collective, the elapsed time and the bus bandwidth.
 
 ``AllReduce ring 128 ranks 2 nodes size 1073741824 elapsed 668.8 ms BusBW 3.2 GB/s``, with or without NCCL's prefix, and
-with ``:`` or ``=`` between a word and its number; ``over 25 Gb/s Ethernet`` names the link between nodes. A line without a collective, or a time without a unit, tells nothing.
+with ``:`` or ``=`` between a word and its number; ``over 25 Gb/s Ethernet`` names the link between nodes. A line
+without a collective, or a time without a unit, tells nothing.
 """
 
 from __future__ import annotations

@@ -27,11 +27,12 @@ class AccumulatingStep(TrainingStep):
         """All parts; the backward of one that is reduced ends when its gradients are there, as DDP's does."""
         spelling, data_stream = self.worker.spelling, communication_stream(Purpose.DATA_PARALLEL)
         yield from self.fetch_batch()
-        for self._part in range(self.knobs.microbatch_count):
+        for part in range(self.knobs.microbatch_count):
+            self._part = part
             yield from in_range(spelling.forward, self.forward(), Stage.FORWARD)
             yield from in_range(spelling.backward, self.backward(), Stage.BACKWARD)
             if self._is_reduced:
-                yield from after(data_stream, MAIN_STREAM, f"step {self.number} part {self._part} reduced")
+                yield from after(data_stream, MAIN_STREAM, f"step {self.number} part {part} reduced")
 
     def optimizer(self) -> Iterator[Action]:
         """The update, and the loss that the loop reads after it: the host fetches the next batch only then."""
