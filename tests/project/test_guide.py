@@ -12,6 +12,7 @@ import pytest
 from nsysan.findings.registry import rules
 from nsysan.history.comparison import compare
 from nsysan.history.snapshot import snapshot_of
+from nsysan.model.idle import Cause
 from nsysan.pipeline.saved_run import load_run
 from tests.project.commands import Workplace
 from tests.project.markdown import documents, local_links, run_again
@@ -40,6 +41,19 @@ def test_a_page_says_what_it_means_and_how_to_confirm_do_undo_and_measure_it(nam
     parts = re.split(r"^## .*$", text, flags=re.MULTILINE)[1:]
     assert all(part.strip() for part in parts)
     assert "$ nsysan " in parts[-1]
+
+
+def test_what_pages_say_gets_smaller_is_a_piece_that_compare_names() -> None:
+    causes = {f"idle by {cause.value.replace('_', ' ')}" for cause in Cause}
+    pieces = causes | {"computing", "exposed communication", "exposed transfer", "waiting for other ranks"}
+    named = {
+        (name, piece)
+        for name, text in OF_RULES.items()
+        for piece in re.findall(r"`((?:idle by|exposed|waiting) [^`]*|computing)`", text)
+    }
+
+    assert {(name, piece) for name, piece in named if piece not in pieces | {"exposed copy"}} == set()
+    assert {piece for _, piece in named} >= causes - {"idle by launch latency", "idle by handover", "idle by unknown"}
 
 
 def test_the_index_leads_to_every_page() -> None:
@@ -82,6 +96,7 @@ def test_the_headline_of_a_simulated_symptom_has_the_page_and_its_fix_solves_it(
 
     assert slow.diagnosis.headline is not None
     assert slow.diagnosis.headline.finding == page
+    assert f"docs/guide/{page}.md" in workplace.run(f"nsysan report {name}-slow.json --format text")
     assert mended.diagnosis.headline is None or mended.diagnosis.headline.finding != page
     assert page in {finding.id for finding in found.findings.solved}
     assert found.whole is not None

@@ -277,7 +277,9 @@ def _skipped_lines(run: Run) -> list[str]:
 
 def _next_lines(run: Run) -> list[str]:
     """Where to look next, and where that is a gap, its story first."""
-    sentence = look_next(run, f" in {viewer_of(run)}, and at the page.")
+    headline = run.diagnosis.headline
+    guide = "" if headline is None else f" What to do about it: docs/guide/{headline.finding}.md."
+    sentence = look_next(run, f" in {viewer_of(run)}, and at the page.{guide}")
     return [*_story_lines(run), *([] if sentence is None else _wrapped(plain(sentence)))]
 
 
