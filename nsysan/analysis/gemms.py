@@ -14,11 +14,13 @@ from nsysan.analysis.registry import Analysis
 from nsysan.analysis.yardstick import Yardstick, yardstick_of
 from nsysan.attribution.job import Job
 from nsysan.attribution.products import FoundProducts, ProductKind, ToldShapes, find_products
+from nsysan.attribution.profiled_products import profiled_shapes
 from nsysan.attribution.steps.steady import steady_steps
 from nsysan.hardware.answers import Ceiling, Level
 from nsysan.hardware.data_sheets import upper_bounds
 from nsysan.hardware.gemm_ceilings import Product, gemm_ceiling, memory_ceiling, peak_ceiling
 from nsysan.model.ceilings import Dtype, Origin
+from nsysan.model.profiled import ProfiledTrace
 from nsysan.model.profilers import Recapture
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import Int64Array
@@ -79,6 +81,7 @@ class Gemms:
     ``gemm_lost_ns`` sums what is lost in the windows; ``gemm_lost_ns_per_step`` is that of the mean steady step, mean
     over devices, null where there are no steps or no ceilings. ``gemm_lost_measured_ns_per_step`` is what of it was
     lost against ceilings that were measured or imported, null where none was: they are simulated, or data sheets.
+    ``gemm_shape_sources`` are the profiles given as evidence whose shapes these are, none where the reports tell them.
     """
 
     id: ClassVar[str] = "gemms"
@@ -91,6 +94,7 @@ class Gemms:
     gemm_lost_ns: int | None
     gemm_lost_ns_per_step: int | None
     gemm_lost_measured_ns_per_step: int | None = None
+    gemm_shape_sources: tuple[str, ...] = ()
 
     @property
     def measured_frac(self) -> float:
@@ -121,8 +125,11 @@ def compute_gemms(job: Job, _results: ResultSet) -> Gemms | Skipped:
     if not job.gpus:
         return no_gpu_work(Gemms.id, job)
     told = [ToldShapes(threads.host) for threads in job.idle.threads]
+    profiles = [shapes for one in job.evidence.of(ProfiledTrace) if (shapes := profiled_shapes(one)) is not None]
     found = [
-        (gpu, find_products(job, device, told[device.report]), device) for gpu in job.gpus for device in gpu.devices
+        (gpu, find_products(job, device, told[device.report], profiles), device)
+        for gpu in job.gpus
+        for device in gpu.devices
     ]
     gemm_ns = sum(products.gemm_ns for _, products, _ in found)
     if not gemm_ns:
@@ -150,6 +157,7 @@ def compute_gemms(job: Job, _results: ResultSet) -> Gemms | Skipped:
         gemm_lost_ns=_total(rows),
         gemm_lost_ns_per_step=_lost_per_step(sums, stepped),
         gemm_lost_measured_ns_per_step=_lost_per_step(_measured(sums), stepped),
+        gemm_shape_sources=tuple(dict.fromkeys(products.source for _, products, _ in found if products.source)),
     )
 
 

@@ -65,7 +65,11 @@ class CommunicatorInLog:
 
 @dataclass(frozen=True, slots=True)
 class TimingInLog:
-    """What programs timed themselves and logged, of one kind of collective: the median, of ``count`` lines."""
+    """What programs timed themselves and logged, of one kind of collective: the median, of ``count`` lines.
+
+    ``link_bytes_per_s`` is the speed of the link between nodes, null where the lines do not name it; ``first_line`` is
+    the first of the lines.
+    """
 
     kind: str
     algorithm: str | None
@@ -75,11 +79,15 @@ class TimingInLog:
     count: int
     elapsed_ns: int
     busbw_bytes_per_s: float
+    link_bytes_per_s: float | None = None
+    first_line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class NcclLogSummary:
-    """One log. ``call_count`` is of its COLL lines, ``used_call_count`` of the traces' calls that they told more of.
+    """One log. ``host_bytes_per_s`` is what all adapters of a host carry, of the host with most, null where not told.
+
+    ``call_count`` is of its COLL lines, ``used_call_count`` of the traces' calls that they told more of.
 
     ``process_count`` is of the processes of the traces that it is of, told by host and process number.
     """
@@ -99,6 +107,7 @@ class NcclLogSummary:
     omitted_call_count: int
     process_count: int
     used_call_count: int
+    host_bytes_per_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +154,7 @@ def _summary(log: NcclLog, use: LogUse, *, keep_identity: bool) -> NcclLogSummar
         omitted_call_count=log.omitted_call_count,
         process_count=use.process_count,
         used_call_count=use.call_count,
+        host_bytes_per_s=_host_bytes_per_s(log),
     )
 
 
@@ -184,6 +194,14 @@ def _adapter_counts(log: NcclLog) -> dict[str, int]:
     return counts
 
 
+def _host_bytes_per_s(log: NcclLog) -> float | None:
+    """NCCL may use all adapters of a host at once."""
+    speeds: dict[str, float] = {}
+    for one in log.adapter_speeds:
+        speeds[one.host] = speeds.get(one.host, 0.0) + one.bytes_per_s
+    return max(speeds.values(), default=None)
+
+
 def _direct(log: NcclLog) -> DirectUse | None:
     if not log.gpu_direct:
         return None
@@ -210,8 +228,8 @@ def _timings(log: NcclLog) -> Iterator[TimingInLog]:
     """The timings of alike collectives together, those of most lines first."""
     alike: defaultdict[tuple[object, ...], list[LoggedTiming]] = defaultdict(list)
     for timing in log.timings:
-        key = (timing.kind, timing.algorithm, timing.rank_count, timing.node_count, timing.size_bytes)
-        alike[key].append(timing)
+        among = (timing.rank_count, timing.node_count, timing.link_bytes_per_s)
+        alike[(timing.kind, timing.algorithm, timing.size_bytes, *among)].append(timing)
     for same in sorted(alike.values(), key=len, reverse=True):
         middle = sorted(same, key=lambda timing: timing.elapsed_ns)[(len(same) - 1) // 2]
         yield TimingInLog(
@@ -223,4 +241,6 @@ def _timings(log: NcclLog) -> Iterator[TimingInLog]:
             count=len(same),
             elapsed_ns=middle.elapsed_ns,
             busbw_bytes_per_s=middle.busbw_bytes_per_s,
+            link_bytes_per_s=middle.link_bytes_per_s,
+            first_line=min(timing.line for timing in same),
         )

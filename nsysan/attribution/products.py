@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Protocol
 
 import numpy as np
 
@@ -75,11 +76,15 @@ class Products(Table):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundProducts:
-    """The products of a device in its window; ``gemm_ns`` is the time of all its kernels that multiply."""
+    """The products of a device in its window; ``gemm_ns`` is the time of all its kernels that multiply.
+
+    ``source`` names the profile that tells the shapes, where not the report itself does.
+    """
 
     kinds: tuple[ProductKind, ...]
     products: Products
     gemm_ns: int
+    source: str | None = None
 
     @property
     def known_ns(self) -> int:
@@ -98,27 +103,54 @@ class ToldShapes:
         self._sides = {name_id: sides for name_id, sides in told if sides is not None}
         self.ranges = np.flatnonzero(np.isin(host.ranges.name_id, list(self._sides)))
 
-    def sides_of(self, ranges: Int64Array) -> list[Sides]:
+    def sides_of(self, operators: Int64Array) -> list[Sides]:
         """What each of these ranges multiplies."""
-        return self.sides_of_texts(self.host.ranges.name_id[ranges])
+        return self.sides_of_texts(self.host.ranges.name_id[operators])
 
     def sides_of_texts(self, name_ids: IdArray) -> list[Sides]:
         """What ranges of each of these names multiply."""
         return [self._sides[name_id] for name_id in name_ids.tolist()]
 
 
-def find_products(job: Job, device: Device, told: ToldShapes) -> FoundProducts:
-    """The products that a device did in its window, whole kernels only; ``told`` are the shapes in its report."""
+class ShapesElsewhere(Protocol):
+    """What another recording tells of operators."""
+
+    @property
+    def name(self) -> str:
+        """What the recording is called."""
+
+    def operators_in(self, host: Host, launched: Int64Array, rows: Int64Array) -> Int64Array | None:
+        """By kernel the number of its operator, NOBODY where it tells none; None where the device's do not fit."""
+
+    def sides_of(self, operators: Int64Array) -> list[Sides]:
+        """What the operators of these numbers multiply."""
+
+
+def find_products(
+    job: Job, device: Device, told: ToldShapes, profiled: Sequence[ShapesElsewhere] = ()
+) -> FoundProducts:
+    """The products that a device did in its window, whole kernels only; ``told`` are the shapes in its report.
+
+    Where that tells none, the first of ``profiled`` whose launches fit does.
+    """
     trace = job.traces[device.report]
     if trace.kernels is None:
         return FoundProducts((), Products(*[np.empty(0, np.int64)] * 3), 0)
     rows = _gemm_rows(job, device, trace.kernels)
     kernels = trace.kernels.take(rows)
     range_of = operators_of(told, rows)
-    known = range_of != NOBODY
     times_ns = kernels.end_ns - kernels.start_ns
-    kinds, products = _by_operator(told, kernels.take(known), range_of[known], times_ns[known])
-    return FoundProducts(kinds, products, int(times_ns.sum()))
+    operator_of, sides_of, source = range_of, told.sides_of, None
+    for shapes in () if np.any(range_of != NOBODY) else profiled:
+        fitting = shapes.operators_in(told.host, device.rows_of("kernels").astype(np.int64), rows)
+        if fitting is not None:
+            operator_of, sides_of, source = fitting, shapes.sides_of, shapes.name
+            break
+    known = operator_of != NOBODY
+    operators, place_of = coded(operator_of[known])
+    sides = sides_of(operators)
+    kinds, products = _by_operator(told, sides, kernels.take(known), place_of.reshape(-1), times_ns[known])
+    return FoundProducts(kinds, products, int(times_ns.sum()), source)
 
 
 def dtype_of_kernel(name: str) -> Dtype | None:
@@ -201,23 +233,20 @@ def operators_of(told: ToldShapes, kernel_rows: Int64Array) -> Int64Array:
 
 
 def _by_operator(
-    told: ToldShapes, kernels: Kernels, range_of: Int64Array, times_ns: Int64Array
+    told: ToldShapes, sides_of: Sequence[Sides], kernels: Kernels, place_of: Int64Array, times_ns: Int64Array
 ) -> tuple[tuple[ProductKind, ...], Products]:
-    """A row a range, of the kernels that it launched; its data type is that of the longest of them."""
-    ranges, place_of = coded(range_of)
+    """A row an operator, of the kernels that it launched; its data type is that of the longest of them."""
     order = np.lexsort((-times_ns, place_of))
     longest = order[first_rows(codes_of(place_of[order]))] if len(order) else order
     name_ids = kernels.name_id[longest].tolist()
     dtypes = {name_id: dtype_of_kernel(told.host.trace.strings.get(name_id, "")) for name_id in set(name_ids)}
-    kinds_of = [
-        ProductKind(sides, dtypes[name_id]) for sides, name_id in zip(told.sides_of(ranges), name_ids, strict=True)
-    ]
+    kinds_of = [ProductKind(sides, dtypes[name_id]) for sides, name_id in zip(sides_of, name_ids, strict=True)]
     kinds = tuple(dict.fromkeys(kinds_of))
     numbers = {kind: number for number, kind in enumerate(kinds)}
-    starts_ns = np.full(len(ranges), np.iinfo(np.int64).max)
+    starts_ns = np.full(len(sides_of), np.iinfo(np.int64).max)
     np.minimum.at(starts_ns, place_of, kernels.start_ns)
     return kinds, Products(
         kind=np.array([numbers[kind] for kind in kinds_of], np.int64),
         start_ns=starts_ns,
-        time_ns=summed(times_ns, place_of, len(ranges)),
+        time_ns=summed(times_ns, place_of, len(sides_of)),
     )

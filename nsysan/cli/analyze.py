@@ -79,7 +79,7 @@ class _Outputs:
     metavar="FILE",
     multiple=True,
     type=path_argument,
-    help="What else tells of the run: logs of training or NCCL, nccl-tests, nvidia-smi dmon, sacct; repeatable.",
+    help="What else tells of the run, repeatable: logs of training or NCCL, nccl-tests, PyTorch profiles, dmon, sacct.",
 )
 @click.option("--nsys", metavar="PATH", help="The nsys for .nsys-rep files [default: NSYSAN_NSYS, then the newest].")
 @click.option(

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 
 def _list_scenarios(context: click.Context, _option: click.Parameter, is_asked: bool) -> None:  # noqa: FBT001 -- as click calls it
-    from nsysan.synth.scenario import all_scenarios
+    from nsysan.synth.scenario import all_scenarios, worked_scenarios
 
     if is_asked:
-        print_result("".join(f"{known.spelling:22}{known.summary}\n" for known in all_scenarios()))
+        known = (*all_scenarios(), *worked_scenarios())
+        print_result("".join(f"{one.spelling:22}{one.summary}\n" for one in known))
         context.exit()
 
 
@@ -54,6 +55,7 @@ def _refuse_nan(_context: click.Context, _option: click.Parameter, value: float 
 @click.option(
     "--layout", default="one", show_default=True, type=click.Choice(["one", "masked", "per-rank"]), help="Reports."
 )
+@click.option("--without-cause", is_flag=True, help="The same job without what holds it back.")
 @click.option("--omit-rank", "omitted_ranks", metavar="N", multiple=True, type=int, help="Leave a rank's file out.")
 @click.option(
     "--clock-error",
@@ -100,6 +102,7 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
     file_format: str,
     schema: str,
     layout: str,
+    without_cause: bool,
     omitted_ranks: tuple[int, ...],
     clock_error_ms: float | None,
     spelling: str,
@@ -122,8 +125,9 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
     if scenario is None:
         raise UsageError("Which scenario?", "List them with: nsysan synth --list")
     _refuse_options_of_sqlite(FileFormat(file_format), layout)
+    job = find_scenario(scenario)
     request = Request(
-        scenario=find_scenario(scenario),
+        scenario=job.without_cause() if without_cause else job,
         rank_count=ranks,
         step_count=steps,
         seed=seed,

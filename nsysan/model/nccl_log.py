@@ -40,6 +40,16 @@ class Adapter:
 
 
 @dataclass(frozen=True, slots=True)
+class AdapterSpeed:
+    """How fast an adapter of a host is, as NCCL's line of it says; ``adapter`` is its name, or NCCL's number of it."""
+
+    host: str
+    adapter: str
+    bytes_per_s: float
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class LinkCount:
     """How many channel connections go over a path such as ``P2P/direct pointer`` or ``NET/IB/GDRDMA``."""
 
@@ -114,7 +124,10 @@ class ThreadCalls:
 
 @dataclass(frozen=True, slots=True)
 class LoggedTiming:
-    """A collective that a program timed itself and logged with elapsed time and bus bandwidth; the rest may be None."""
+    """A collective that a program timed itself and logged with elapsed time and bus bandwidth; the rest may be None.
+
+    ``link_bytes_per_s`` is the speed of the link between nodes, where the line names it (``over 25 Gb/s Ethernet``).
+    """
 
     kind: Collective
     algorithm: str | None
@@ -124,6 +137,7 @@ class LoggedTiming:
     elapsed_ns: int
     busbw_bytes_per_s: float
     line: int
+    link_bytes_per_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,6 +153,7 @@ class NcclLog(EvidenceItem):
     settings: Mapping[str, str]
     networks: tuple[LoggedNetwork, ...]
     adapters: tuple[Adapter, ...]
+    adapter_speeds: tuple[AdapterSpeed, ...]
     links: tuple[LinkCount, ...]
     gpu_direct: tuple[GpuDirect, ...]
     communicators: tuple[LoggedCommunicator, ...]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.step_losses import StepLosses
+from nsysan.analysis.training_logs import TrainingLogs
 from nsysan.model.errors import UsageError
 from nsysan.model.losses import EXPOSED_COLLECTIVE, PIPELINE_BUBBLE, Basis
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.planning.scaling import StepParts, scaling
+from nsysan.planning.scaling import LoggedRate, StepParts, logged_efficiency, scaling
 from nsysan.planning.throughput import ScalingRow, Throughput
 
 _HINT = "Give a run.json of the same job with training steps, on fewer GPUs."
@@ -29,6 +30,7 @@ def step_parts(results: ResultSet) -> StepParts:
         transfer_ns=transfer_ns,
         wait_ns=wait_ns,
         tokens=tokens,
+        logged=_logged(results),
     )
 
 
@@ -46,7 +48,20 @@ def scaling_row(smaller: StepParts, results: ResultSet) -> ScalingRow:
         exposed_communication=found.exposed_communication,
         waiting=found.waiting,
         is_of_tokens=smaller.tokens is not None and own.tokens is not None,
+        logged_efficiency=logged_efficiency(smaller, own),
+        logs_tell_of_one_gpu=own.logged is not None and own.logged.is_of_one_gpu,
     )
+
+
+def _logged(results: ResultSet) -> LoggedRate | None:
+    """What the first training log that tells tokens per second says, of one GPU where it says that."""
+    found = results.get(TrainingLogs)
+    for log in () if isinstance(found, Skipped) else found.training_logs:
+        if log.tokens_per_gpu_per_s is not None:
+            return LoggedRate(log.tokens_per_gpu_per_s, is_of_one_gpu=True)
+        if log.tokens_per_s is not None:
+            return LoggedRate(log.tokens_per_s, is_of_one_gpu=False)
+    return None
 
 
 def _gpu_count(results: ResultSet, device_count: int) -> int:

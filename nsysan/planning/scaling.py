@@ -8,10 +8,18 @@ from nsysan.model.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
+class LoggedRate:
+    """Tokens per second by a training log: of one GPU, or of the whole job."""
+
+    tokens_per_s: float
+    is_of_one_gpu: bool
+
+
+@dataclass(frozen=True, slots=True)
 class StepParts:
     """The mean step of a run: what it computes or idles, exposed transfer, and exposed waiting; they add up to it.
 
-    ``tokens`` are those of a step where known.
+    ``tokens`` are those of a step where known; ``logged`` are tokens per second as the training log has them.
     """
 
     gpu_count: int
@@ -19,6 +27,7 @@ class StepParts:
     transfer_ns: float
     wait_ns: float
     tokens: float | None
+    logged: LoggedRate | None = None
 
     @property
     def step_ns(self) -> float:
@@ -52,6 +61,15 @@ def scaling(small: StepParts, large: StepParts) -> Scaling:
     with_transfer = (a.own_ns + a.transfer_ns) / (b.own_ns + b.transfer_ns)
     whole = a.step_ns / b.step_ns
     return Scaling(whole, compute, with_transfer / compute, whole / with_transfer)
+
+
+def logged_efficiency(small: StepParts, large: StepParts) -> float | None:
+    """Tokens per second and GPU against the smaller run's, by the logs; None where both do not tell alike."""
+    a, b = small.logged, large.logged
+    if a is None or b is None or a.is_of_one_gpu != b.is_of_one_gpu:
+        return None
+    per_gpu = 1.0 if a.is_of_one_gpu else small.gpu_count / large.gpu_count
+    return b.tokens_per_s / a.tokens_per_s * per_gpu
 
 
 def _per_work(parts: StepParts) -> StepParts:

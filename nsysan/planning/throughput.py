@@ -59,6 +59,8 @@ class ScalingRow:
     """Efficiency against a run on ``smaller_gpu_count`` GPUs: the product of its three factors.
 
     ``is_of_tokens`` says whether it is of the time of a token; else as much work a GPU is taken for granted.
+    ``logged_efficiency`` is the same by the tokens per second and GPU of the training logs, null where they do not
+    tell them of both runs; ``logs_tell_of_one_gpu`` where these say that they are of one GPU.
     """
 
     gpu_count: int
@@ -68,6 +70,8 @@ class ScalingRow:
     exposed_communication: float
     waiting: float
     is_of_tokens: bool
+    logged_efficiency: float | None = None
+    logs_tell_of_one_gpu: bool = False
 
 
 @dataclass(frozen=True, slots=True)

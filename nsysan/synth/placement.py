@@ -37,14 +37,17 @@ class Placement:
     session: Session = WITH_THE_JOB
 
 
-def placements(name: str, rank_count: int, layout: Layout, suffix: str = ".sqlite") -> tuple[Placement, ...]:
-    """Where ranks run: all on one node in one file, or eight a node in files of their own, which end in ``suffix``."""
+def placements(
+    name: str, rank_count: int, layout: Layout, suffix: str = ".sqlite", ranks_per_node: int = GPUS_PER_NODE
+) -> tuple[Placement, ...]:
+    """Where ranks run: all on one node in one file, or so many a node in files of their own, ending in ``suffix``."""
     if layout is not Layout.PER_RANK:
         places = tuple(_place(rank, f"{name}{suffix}", 0, rank) for rank in range(rank_count))
         return tuple(replace(place, device_id=0) for place in places) if layout is Layout.MASKED else places
     digits = len(str(rank_count - 1))
     return tuple(
-        _place(rank, f"{name}-rank{rank:0{digits}}{suffix}", *divmod(rank, GPUS_PER_NODE)) for rank in range(rank_count)
+        _place(rank, f"{name}-rank{rank:0{digits}}{suffix}", *divmod(rank, ranks_per_node))
+        for rank in range(rank_count)
     )
 
 

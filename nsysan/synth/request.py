@@ -73,7 +73,8 @@ class Request:
     def placements(self) -> tuple[Placement, ...]:
         """Where each rank runs and is recorded."""
         layout = Layout.PER_RANK if self.has_file_of_each_rank else self.layout
-        places = placements(self.name, self.rank_count, layout, _SUFFIXES[self.file_format])
+        suffix, per_node = _SUFFIXES[self.file_format], self.scenario.ranks_per_node
+        places = placements(self.name, self.rank_count, layout, suffix, per_node)
         error_ns = self.clock_error_ns
         if error_ns is None:
             return places

@@ -14,6 +14,7 @@ from nsysan.ingest.nccl_log.reading import read_nccl_log
 from nsysan.model.kernels import Collective
 from nsysan.model.nccl_log import (
     Adapter,
+    AdapterSpeed,
     GpuDirect,
     LinkCount,
     LoggedCall,
@@ -222,6 +223,33 @@ def test_networks_links_and_gpu_direct(tmp_path: Path) -> None:
     assert log.links == (LinkCount("NET/IB/GDRDMA", 2, 7), LinkCount("P2P/IPC", 1, 9))
     assert log.gpu_direct == (GpuDirect("a", 1, 0, None), GpuDirect("b", 0, 1, 11))
     assert log.settings == {"NCCL_IB_DISABLE": "1"}
+
+
+def test_how_fast_adapters_are(tmp_path: Path) -> None:
+    log = log_of(
+        tmp_path,
+        "a:1:2 [0] NCCL INFO NET/IB: [0] mlx5_0:uverbs0:1/RoCE provider=Mlx5 speed=25000 context=0x5 ar=0",
+        "a:1:2 [0] NCCL INFO NET/IB: [1] mlx5_1:uverbs1:1/RoCE provider=Mlx5 speed=25000 context=0x6 ar=0",
+        "a:1:3 [1] NCCL INFO NET/IB: [0] mlx5_0:uverbs0:1/RoCE provider=Mlx5 speed=25000 context=0x5 ar=0",
+        "b:3:4 [0] NCCL INFO + NET[12.5] - NET/0 (b8599f0003b2c4ae/1/12.500000)",
+        "b:3:4 [0] NCCL INFO + NET[12.5] - NET/0 (no speed)",
+    )
+
+    assert log.adapter_speeds == (
+        AdapterSpeed("a", "mlx5_0", 3.125e9, 1),
+        AdapterSpeed("a", "mlx5_1", 3.125e9, 2),
+        AdapterSpeed("b", "NET/0", 12.5e9, 4),
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "link_bytes_per_s"),
+    [("over 25 Gb/s Ethernet", 3.125e9), ("on 100GbE", 12.5e9), ("at 200 Gbit/s", 25e9), ("of 25 GB/s", None)],
+)
+def test_the_link_that_a_timing_names(tmp_path: Path, words: str, link_bytes_per_s: float | None) -> None:
+    [found] = log_of(tmp_path, f"AllReduce 2 nodes elapsed 12 ms BusBW 3.2 GB/s {words}").timings
+
+    assert (found.busbw_bytes_per_s, found.link_bytes_per_s) == (3.2e9, link_bytes_per_s)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from nsysan.planning.flop import Attention, flop_per_token
 from nsysan.planning.mfu import Pace, conventions, utilisation
 from nsysan.planning.model_config import parse_extra, parse_model
 from nsysan.planning.model_shape import ModelShape, Recompute
-from nsysan.planning.scaling import StepParts, scaling
+from nsysan.planning.scaling import LoggedRate, StepParts, logged_efficiency, scaling
 from tests.planning.test_published_figures import DEEPSEEK_V3, LLAMA_8B
 
 LLAMA_CONFIG = {
@@ -188,6 +188,23 @@ def test_factors_of_scaling_multiply() -> None:
     assert found.exposed_communication == pytest.approx(105 / 115)
     assert found.waiting == pytest.approx(115 / 125)
     assert found.compute * found.exposed_communication * found.waiting == pytest.approx(found.efficiency)
+
+
+@pytest.mark.parametrize(
+    ("small", "large", "efficiency"),
+    [
+        (LoggedRate(1_800, is_of_one_gpu=True), LoggedRate(2_100, is_of_one_gpu=True), 2_100 / 1_800),
+        (LoggedRate(1_800, is_of_one_gpu=False), LoggedRate(2_100, is_of_one_gpu=False), 2_100 / 3_600),
+        (LoggedRate(1_800, is_of_one_gpu=False), LoggedRate(2_100, is_of_one_gpu=True), None),
+        (None, LoggedRate(2_100, is_of_one_gpu=True), None),
+    ],
+)
+def test_logs_tell_an_efficiency_where_they_tell_alike(
+    small: LoggedRate | None, large: LoggedRate, efficiency: float | None
+) -> None:
+    parts = [StepParts(64, 1.0, 0.0, 0.0, None, small), StepParts(128, 1.0, 0.0, 0.0, None, large)]
+
+    assert logged_efficiency(*parts) == (None if efficiency is None else pytest.approx(efficiency))
 
 
 def test_strong_scaling_counts_time_a_token() -> None:

@@ -15,7 +15,7 @@ import pytest
 from nsysan.cli.main import command_line
 from nsysan.model.run_json import run_schema
 from nsysan.pipeline.result_types import result_types
-from tests.project.markdown import RUNNABLE, command_lines, documents, local_links
+from tests.project.markdown import RUNNABLE, command_lines, documents, is_of_the_guide, local_links, run_again
 from tests.project.repository import ROOT, tracked_files
 
 UPDATE = bool(os.environ.get("NSYSAN_UPDATE_GOLDEN"))
@@ -39,10 +39,12 @@ def test_links_inside_the_project_lead_to_a_file() -> None:
     assert {(path, target) for path, target in links if not (ROOT / path).parent.joinpath(target).exists()} == set()
 
 
-@pytest.mark.parametrize("path", sorted(path for path, text in documents().items() if RUNNABLE.search(text)))
+@pytest.mark.parametrize(
+    "path", sorted(path for path, text in documents().items() if RUNNABLE.search(text) and not is_of_the_guide(path))
+)
 def test_commands_do_what_the_document_shows(path: str, tmp_path: Path) -> None:
     text = documents()[path]
-    now = RUNNABLE.sub(lambda match: _run_again(match[0], tmp_path), text)
+    now = run_again(text, lambda command: _run(command, tmp_path))
     if UPDATE:
         (ROOT / path).write_text(now, encoding="utf-8")
     else:
@@ -61,15 +63,6 @@ def test_every_key_of_run_json_is_explained() -> None:
     explained = set(re.findall(r"`(\w+)", documents()["docs/run-json.md"]))
 
     assert sorted(set(_keys(run_schema(result_types()))) - explained) == []
-
-
-def _run_again(block: str, folder: Path) -> str:
-    """The block with what each command prints now, where the block shows anything under it."""
-    return "".join(
-        f"$ {command}\n{printed if shown else ''}"
-        for command, shown in command_lines(block)
-        for printed in [_run(command, folder)]
-    )
 
 
 def _run(command: str, folder: Path) -> str:

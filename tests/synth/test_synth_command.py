@@ -22,7 +22,7 @@ from nsysan.model.errors import MissingToolError, UsageError
 from nsysan.output.failure import writing
 from nsysan.synth.export import Export
 from nsysan.synth.kineto import KinetoTrace
-from nsysan.synth.scenario import all_scenarios
+from nsysan.synth.scenario import all_scenarios, worked_scenarios
 from nsysan.synth.training.spelling import SPELLINGS
 from nsysan.synth.truth.job_truth import decode_truth
 
@@ -146,7 +146,7 @@ def test_ranks_that_cannot_be_divided_are_refused(tmp_path: Path) -> None:
 
 def test_the_list_has_a_line_for_each_scenario() -> None:
     assert [line.split()[0].replace("-", "_") for line in synth("--list").output.splitlines()] == [
-        scenario.name for scenario in all_scenarios()
+        scenario.name for scenario in (*all_scenarios(), *worked_scenarios())
     ]
 
 

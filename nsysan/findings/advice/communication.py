@@ -58,6 +58,14 @@ COMMUNICATION = (
         holds=lambda job: job.may_share_less(Purpose.EXPERT_PARALLEL),
     ),
     Advice(
+        id="share_inside_nodes",
+        causes=_EXPOSED,
+        sentence="Share the model inside nodes, by tensor or pipeline parallelism, so that data parallelism crosses "
+        "nodes with shares of the gradients: over m nodes 2 N (m - 1) / m bytes a node in place of a ring's 2 N.",
+        only_if="links inside nodes bear 8 b s h bytes a layer, step and rank",
+        holds=lambda job: job.reduces and job.spans_nodes and not job.has_tensor_parallelism,
+    ),
+    Advice(
         id="rank_order",
         causes=_EXPOSED,
         sentence="Order ranks by topology, so that the parallelism with most bytes stays inside nodes.",

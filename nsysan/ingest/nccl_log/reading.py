@@ -51,6 +51,7 @@ class _Reading:
             settings=dict(self._settings),
             networks=self._transports.networks(),
             adapters=self._transports.adapters(),
+            adapter_speeds=self._transports.adapter_speeds(),
             links=self._transports.links(),
             gpu_direct=self._transports.gpu_direct(),
             communicators=self._communicators.found(),

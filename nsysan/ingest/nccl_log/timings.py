@@ -1,7 +1,8 @@
 """Lines in which a program tells what it timed itself: a collective, the elapsed time and the bus bandwidth.
 
 ``AllReduce ring 128 ranks 2 nodes size 1073741824 elapsed 668.8 ms BusBW 3.2 GB/s``, with or without NCCL's prefix, and
-with ``:`` or ``=`` between a word and its number. A line without a collective, or a time without a unit, tells nothing.
+with ``:`` or ``=`` between a word and its number; ``over 25 Gb/s Ethernet`` names the link between nodes. A line
+without a collective, or a time without a unit, tells nothing.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ _COUNTS = {
     "ranks": re.compile(r"(?i)\b(?:(\d{1,8})\s*ranks\b|n_?ranks[\s:=]*(\d{1,8}))"),
     "nodes": re.compile(r"(?i)\b(?:(\d{1,8})\s*nodes\b|n_?nodes[\s:=]*(\d{1,8}))"),
 }
+_LINK = re.compile(r"\b(?P<value>\d{1,6}(?:\.\d{1,3})?)\s*(?:Gb(?:it)?(?:/|p)s|GbE)\b")
+_BITS_PER_BYTE = 8
 _ALGORITHM = re.compile(r"(?i)\b(ring|tree|nvls|collnet)\b")
 _KINDS = (
     (Collective.ALL_REDUCE, re.compile(r"(?i)all_?reduce")),
@@ -53,12 +56,19 @@ def timing_in(line: LogLine) -> LoggedTiming | None:
         elapsed_ns=round(float(elapsed["value"]) * _NS[unit.lower()]),
         busbw_bytes_per_s=float(busbw["value"]) * _bytes_per(busbw["after"] or busbw["before"] or "GB/s"),
         line=line.number,
+        link_bytes_per_s=_link_bytes_per_s(line.message),
     )
 
 
 def _count(message: str, what: str) -> int | None:
     found = _COUNTS[what].search(message)
     return None if found is None else int(found[1] or found[2])
+
+
+def _link_bytes_per_s(message: str) -> float | None:
+    """The speed of ``25 Gb/s`` or ``25GbE``, in bytes; bits are told by the small b."""
+    found = _LINK.search(message)
+    return None if found is None else float(found["value"]) * 1e9 / _BITS_PER_BYTE
 
 
 def _bytes_per(unit: str) -> int:

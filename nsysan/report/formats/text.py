@@ -279,9 +279,11 @@ def _skipped_lines(run: Run) -> list[str]:
 
 
 def _next_lines(run: Run) -> list[str]:
-    """Where to look next, and where that is a gap, its story."""
+    """Where to look next, and where that is a gap, its story; then the guide's page."""
+    headline = run.diagnosis.headline
     sentence = look_next(run, f" in {viewer_of(run)}, and at the page.")
-    told = (None if sentence is None else plain(sentence), _story(run))
+    guide = None if headline is None else f"What to do about it: docs/guide/{headline.finding}.md."
+    told = (None if sentence is None else plain(sentence), _story(run), guide)
     return _wrapped(" ".join(filter(None, told))) if any(told) else []
 
 

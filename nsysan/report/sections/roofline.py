@@ -13,7 +13,7 @@ from nsysan.model.run import Run
 from nsysan.model.units import counted, format_duration, format_flop_rate, format_fraction
 from nsysan.report import cells
 from nsysan.report.elements import Cell, Column, Table, single_bar
-from nsysan.report.prose import spelled
+from nsysan.report.prose import listed, spelled
 from nsysan.report.roofline_chart import Roofline, roofline
 from nsysan.report.section import Layout, Section, View
 from nsysan.report.terms import TERMS
@@ -65,6 +65,8 @@ def _sentences(gemms: Gemms | Skipped, held: HeldAgainst | Skipped) -> Iterator[
         yield f"{gemms.reason[:1].upper()}{gemms.reason[1:]}."
     else:
         yield f"Shapes are known of {format_fraction(gemms.gemm_coverage_frac)} of the time of matrix products."
+        if gemms.gemm_shape_sources:
+            yield f"They are those of {listed(gemms.gemm_shape_sources)}, by order of launch and name of kernel."
         if gemms.gemm_lost_ns_per_step is not None:
             yield f"The mean steady step loses {format_duration(gemms.gemm_lost_ns_per_step)} in them."
         refused = [row for row in gemms.gemms if row.refused is not None]

@@ -69,7 +69,7 @@ class Job:
             seed=self.seed,
             knobs=self.knobs.of_rank(rank),
             layer=Layer(self.knobs.token_count, self.knobs.hidden_size),
-            network=Network(self.knobs.bus_bytes_per_s),
+            network=Network(self.knobs.bus_bytes_per_s, self.knobs.alike_ranks),
             spelling=self.spelling,
             communicators=tuple(found for found in communicators if rank in found.ranks and len(found.ranks) > 1),
         )

@@ -42,7 +42,13 @@ class Knobs:
     recomputes: bool = False
     """Whether activations are not kept: each layer's backward runs its forward again first."""
     microbatch_count: int = 1
-    """Into how many parts a pipeline cuts the tokens of a step."""
+    """Into how many parts a pipeline, or accumulation, cuts the tokens of a step."""
+    reduces_each_part: bool = True
+    """Whether accumulation reduces gradients after every part, as without no_sync(), and not only after the last."""
+    gradient_share: float = 1.0
+    """What of a layer's gradients a rank reduces: less where ranks of its node share the model."""
+    alike_ranks: int = 1
+    """For how many ranks each simulated one stands: a collective takes as long as over so many times its ranks."""
     stages_wait: bool = True
     """Whether a pipeline's stages wait for each other's tensors; else each has them at hand, and nothing is sent."""
     hot_expert_load: float = 1.0

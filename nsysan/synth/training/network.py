@@ -13,13 +13,17 @@ from nsysan.synth.simulation.program import Message
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Every link reaches ``bus_bytes_per_s`` (nccl-tests' busbw); None: nothing takes time."""
+    """Every link reaches ``bus_bytes_per_s`` (nccl-tests' busbw); None: nothing takes time.
+
+    Each simulated rank stands for ``alike_ranks``.
+    """
 
     bus_bytes_per_s: float | None
+    alike_ranks: int = 1
 
     def collective_ns(self, kind: Collective, size_bytes: int, rank_count: int) -> int:
         """A collective over an array of ``size_bytes``: bytes x factor / busbw, the factor of nccl-tests."""
-        return self._ns(size_bytes * bus_factor(kind, rank_count))
+        return self._ns(size_bytes * bus_factor(kind, rank_count * self.alike_ranks))
 
     def messages_ns(self, messages: Iterable[Message]) -> int:
         """Messages that start together: as long as the rank takes that sends or receives most."""

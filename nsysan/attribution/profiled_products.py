@@ -1,0 +1,122 @@
+"""Shapes of matrix products from PyTorch's profiler, for the same launches in a trace that tells no shapes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.attribution.host import Host
+from nsysan.attribution.job import build_job
+from nsysan.attribution.kernel_class import classify
+from nsysan.attribution.launch import NO_CALL
+from nsysan.attribution.launch_order import period_of, places_in
+from nsysan.attribution.products import Sides, ToldShapes, operators_of
+from nsysan.model.distinct import coded
+from nsysan.model.kernels import KernelClass
+from nsysan.model.profiled import ProfiledTrace
+from nsysan.model.tables import Int64Array
+from nsysan.model.text import display_text
+from nsysan.timeline.labelling import NOBODY
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProfiledShapes:
+    """The kernels that PyTorch's profiler recorded, in the order of their launches, up to where that repeats.
+
+    By kernel: its name, what its operator multiplies (None where nothing tells), and the place of the operator's first
+    kernel. All that compute are there: many products have kernels of one name, and what runs between tells them apart.
+    """
+
+    name: str
+    kernel_names: tuple[str, ...]
+    sides: tuple[Sides | None, ...]
+    first_place: Int64Array
+
+    def operators_in(self, host: Host, launched: Int64Array, rows: Int64Array) -> Int64Array | None:
+        """By kernel of a report the number of its operator, NOBODY where no shape is known; None where they do not fit.
+
+        ``launched`` are all kernels of a device, ``rows`` those asked for.
+
+        The number is the operator's place plus the profile's length for each run through it.
+        """
+        launched = _in_launch_order(host, launched)
+        codes: dict[str, int] = {}
+        told, names = (
+            np.array([codes.setdefault(name, len(codes)) for name in of], np.int64)
+            for of in (self.kernel_names, _names(host, launched))
+        )
+        places = places_in(told, names)
+        if places is None:
+            return None
+        by_row = np.argsort(launched)
+        return self._numbered(places)[by_row[np.searchsorted(launched[by_row], rows)]]
+
+    def sides_of(self, operators: Int64Array) -> list[Sides]:
+        """What the operators of these numbers multiply."""
+        found = [self.sides[place] for place in (operators % len(self.sides)).tolist()]
+        return [sides for sides in found if sides is not None]
+
+    def _numbered(self, places: Int64Array) -> Int64Array:
+        """The operators at these places of the profile, told apart by the run through it."""
+        length = len(self.sides)
+        first = int(np.flatnonzero(places != NOBODY)[0])
+        run = (np.arange(len(places)) + (int(places[first]) - first) % length) // length
+        here = np.maximum(places, 0)
+        is_known = np.array([sides is not None for sides in self.sides], np.bool_)[here] & (places != NOBODY)
+        return np.where(is_known, self.first_place[here] + run * length, NOBODY)
+
+
+def profiled_shapes(profiled: ProfiledTrace) -> ProfiledShapes | None:
+    """What the profiler recorded of products on its first device; None where it tells no shapes."""
+    trace, job = profiled.trace, build_job([profiled.trace])
+    if not job.gpus or trace.kernels is None:
+        return None
+    device = job.gpus[0].devices[0]
+    told = ToldShapes(job.idle.threads[device.report].host)
+    rows = _in_launch_order(told.host, device.rows_of("kernels").astype(np.int64))
+    range_of = operators_of(told, rows)
+    if not np.any(range_of != NOBODY):
+        return None
+    names, sides = _names(told.host, rows), _known_sides(told, range_of)
+    codes: dict[object, int] = {}
+    kinds = [codes.setdefault(kind, len(codes)) for kind in zip(names, sides, strict=True)]
+    period = period_of(np.array(kinds, np.int64))
+    # a kernel without an operator is one of its own
+    operators = np.where(range_of == NOBODY, NOBODY - 1 - np.arange(len(rows)), range_of)[:period]
+    _, first, place_of = np.unique(operators, return_index=True, return_inverse=True)
+    name = display_text(profiled.name)
+    return ProfiledShapes(name, tuple(names[:period]), tuple(sides[:period]), first[place_of.reshape(-1)])
+
+
+def _known_sides(told: ToldShapes, range_of: Int64Array) -> list[Sides | None]:
+    known = range_of != NOBODY
+    found = iter(told.sides_of(range_of[known]))
+    return [next(found) if is_known else None for is_known in known.tolist()]
+
+
+def _names(host: Host, rows: Int64Array) -> list[str]:
+    kernels = host.trace.kernels
+    assert kernels is not None, "there are rows of them"
+    return [host.trace.text(name_id) for name_id in kernels.name_id[rows].tolist()]
+
+
+def _in_launch_order(host: Host, rows: Int64Array) -> Int64Array:
+    """The kernels that compute, by the begin of the call that launched each, else by their own.
+
+    Those that communicate are left out: with how many ranks a job runs changes them.
+    """
+    kernels = host.trace.kernels
+    assert kernels is not None, "there are rows of them"
+    name_ids, name_of = coded(kernels.name_id[rows])
+    computes = [_computes(host.trace.text(name_id)) for name_id in name_ids.tolist()]
+    rows = rows[np.array(computes, np.bool_)[name_of.reshape(-1)]] if len(rows) else rows
+    starts_ns = kernels.start_ns[rows]
+    if "kernels" in host.launches.rows:
+        calls = host.launches.rows["kernels"][rows]
+        starts_ns = np.where(calls == NO_CALL, starts_ns, host.calls.start_ns[np.maximum(calls, 0)])
+    return rows[np.argsort(starts_ns, kind="stable")]
+
+
+def _computes(name: str) -> bool:
+    return classify(name).kernel_class is not KernelClass.COMMUNICATION

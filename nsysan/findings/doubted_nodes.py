@@ -1,0 +1,83 @@
+"""Nodes in a log that are unlike usual ones: too many ranks on one, or slow links inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from nsysan.analysis.gpu_time import GpuTime
+from nsysan.analysis.nccl_logs import NcclLogs, NcclLogSummary, TimingInLog
+from nsysan.findings.registry import Rule
+from nsysan.hardware.data_sheets import sheet_named
+from nsysan.model.findings import Evidence, Finding
+from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.units import counted, format_fraction, format_rate
+from nsysan.model.verdicts import Severity
+
+USUAL_RANKS = 16
+"""The most GPUs of a usual node: two boards of eight."""
+SLOW_FRAC = 0.25
+"""Of NVLink's bandwidth by the data sheet: a large collective that reaches less goes another way."""
+_LARGE_BYTES = 64 * 1024 * 1024
+
+
+def find_doubted_nodes(results: ResultSet) -> Iterable[Finding]:
+    """A finding for each log that has more ranks on a node than any has GPUs, and one for each slow timing inside."""
+    found = results.get(NcclLogs)
+    for log in () if isinstance(found, Skipped) else found.nccl_logs:
+        yield from _crowded(log)
+        yield from _slow(log, results)
+
+
+RULE = Rule("doubted_nodes", find_doubted_nodes)
+
+
+def _crowded(log: NcclLogSummary) -> Iterator[Finding]:
+    told = [(one.size, one.nodes) for one in log.communicators]
+    told += [(timing.rank_count or 0, timing.node_count) for timing in log.timings]
+    size, nodes = max(((size, nodes) for size, nodes in told if nodes), key=lambda one: one[0] / one[1], default=(0, 1))
+    if size / nodes > USUAL_RANKS:
+        yield _finding(
+            f"{size / nodes:g} ranks a node are unusual: nodes have up to {USUAL_RANKS} GPUs",
+            f"{log.name} tells of {counted(size, 'rank')} on {counted(nodes, 'node')}.",
+            "Count hosts and ranks: a log may call a rack a node, or leave hosts out. What crosses nodes follows from "
+            "it.",
+        )
+
+
+def _slow(log: NcclLogSummary, results: ResultSet) -> Iterator[Finding]:
+    name, nvlink = _nvlink(results)
+    for timing in log.timings:
+        if nvlink is not None and _is_large_inside(timing) and timing.busbw_bytes_per_s < SLOW_FRAC * nvlink:
+            reached = timing.busbw_bytes_per_s
+            yield _finding(
+                f"{format_rate(reached)} inside a node are unusual: NVLink of {name} carries {format_rate(nvlink)}",
+                f"{log.name}, line {timing.first_line}: {timing.kind.replace('_', ' ')} over "
+                f"{counted(timing.rank_count or 0, 'rank')} of one node reaches {format_fraction(reached / nvlink)}.",
+                "See with nvidia-smi topo -m whether the GPUs have NVLink, and in the log which way channels go "
+                "(P2P, SHM or NET): this is the speed of PCIe.",
+            )
+
+
+def _is_large_inside(timing: TimingInLog) -> bool:
+    return timing.node_count == 1 and (timing.bytes or _LARGE_BYTES) >= _LARGE_BYTES and (timing.rank_count or 2) > 1
+
+
+def _nvlink(results: ResultSet) -> tuple[str, float | None]:
+    """The GPUs' model, and what its NVLink carries one way; None where the model has none or is not known."""
+    found = results.get(GpuTime)
+    names = {gpu.name for gpu in found.gpus if gpu.name} if not isinstance(found, Skipped) else set()
+    sheet = sheet_named(next(iter(names))) if len(names) == 1 else None
+    return ("", None) if sheet is None else (sheet.model, sheet.nvlink_bytes_per_s)
+
+
+def _finding(title: str, evidence: str, advice: str) -> Finding:
+    return Finding(
+        id=RULE.id,
+        bottleneck_class=None,
+        cause=None,
+        severity=Severity.INFO,
+        title=title,
+        recoverable_ns=None,
+        evidence=(Evidence(evidence, NcclLogs.id),),
+        advice=(advice,),
+    )

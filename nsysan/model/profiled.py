@@ -1,0 +1,15 @@
+"""A trace of PyTorch's profiler as evidence beside traces of Nsight Systems, of the same run or another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nsysan.model.evidence import EvidenceItem
+from nsysan.model.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProfiledTrace(EvidenceItem):
+    """What the profiler recorded. Its times are of its own run; what it tells of operators may hold for others."""
+
+    trace: Trace
