@@ -22,10 +22,10 @@ def time_axis(window_ns: int) -> tuple[Tick, ...]:
     return (Tick("0%", "0", "start"), *middle, Tick("100%", format_duration(window_ns), "end"))
 
 
-def share_axis(of: str = "") -> tuple[Tick, ...]:
-    """Ticks every 20 %; the last says of what, where that is not the window."""
+def share_axis() -> tuple[Tick, ...]:
+    """Ticks every 20 %."""
     middle = (Tick(f"{share}%", f"{share}", "middle") for share in range(20, 100, 20))
-    return (Tick("0%", "0", "start"), *middle, Tick("100%", f"100 % {of}".rstrip(), "end"))
+    return (Tick("0%", "0", "start"), *middle, Tick("100%", "100 %", "end"))
 
 
 def _round_step(target: float) -> float:

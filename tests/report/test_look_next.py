@@ -45,7 +45,7 @@ def test_of_idle_time_it_is_the_gap_with_most_of_the_cause_that_dominates() -> N
     (lead,) = leads(run_of(job, gaps))
     assert (lead.what, lead.label, lead.place.start_ns) == (
         "the gap that waited longest for the host to launch work",
-        "Worst gap",
+        "Longest wait",
         2_500_000_000,
     )
 
@@ -95,5 +95,5 @@ def test_the_page_has_a_button_for_each_place_and_the_verdict_leads_to_the_first
 def test_the_text_tells_the_story_of_the_gap_it_leads_to_and_of_no_other() -> None:
     communicating = gpu_time((gpu("gpu0", PartTimes(450, 0, 0, 0, 400, 100, 50)),))
 
-    assert "The longest gap: Thread 101" in render_text(full_run())
-    assert "The longest gap:" not in render_text(run_of(communicating, GAPS, PLACED))
+    assert "The gap to look at: Thread 101" in render_text(full_run())
+    assert "The gap to look at:" not in render_text(run_of(communicating, GAPS, PLACED))

@@ -100,7 +100,7 @@ Found on a core, launching threads were most often in forward: 75.0 %.
 warning: gpu1 idles for 250 ms
 note: The window may include start-up
 not answered: Launches. Record calls: --trace=cuda.
-The longest gap: Thread 101 loaded data in next(loader) for 100.000 ms and launched nothing for
+The gap to look at: Thread 101 loaded data in next(loader) for 100.000 ms and launched nothing for
 25.000 ms; then cudaLaunchKernel started ncclDevKernel_AllReduce.
 Look next at the gap that waited longest for the data loader: 125.000 ms from 2.125000000s on gpu1
 in Nsight Systems, and at the page.

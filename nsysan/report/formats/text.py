@@ -109,7 +109,8 @@ def _head(run: Run) -> list[str]:
 def _throughput(run: Run) -> str | None:
     """How fast the job trains, where its model is known."""
     found = run.results.get(Throughput)
-    return None if isinstance(found, Skipped) else ended(throughput_sentence(found.throughput))
+    told = None if isinstance(found, Skipped) else throughput_sentence(found.throughput)
+    return None if told is None else ended(told)
 
 
 def _gpu_lines(run: Run) -> list[str]:
@@ -287,7 +288,7 @@ def _story_lines(run: Run) -> list[str]:
         return []
     begin = (first.place.gpu, first.place.start_ns)
     story = next(gap.story for gap in idle_gaps.gaps if (gap.gpu, gap.start_ns) == begin)
-    return [] if story is None else _wrapped(f"The {first.label.lower()}: {story.sentence}")
+    return [] if story is None else _wrapped(f"The gap to look at: {story.sentence}")
 
 
 def _bounded(entries: Sequence[str], noun: str) -> list[str]:

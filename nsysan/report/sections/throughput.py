@@ -30,14 +30,15 @@ def _build(run: Run) -> ThroughputView | None:
     report = found.throughput
     tables = (_utilisation(report.utilisation), _costs(report.costs))
     sentences = (*_basis(report), *(f"{_NAMES[key]}: {ended(why)}" for key, why in report.unknown.items()))
-    return ThroughputView(tuple(filter(None, tables)), sentences, heading=throughput_sentence(report))
+    heading = throughput_sentence(report) or "Neither tokens a second nor MFU can be told"
+    return ThroughputView(tuple(filter(None, tables)), sentences, heading=heading)
 
 
 _NAMES = {"mfu": "MFU is not known", "tokens_per_s": "Tokens per second are not known", "cost_per_hour": "No cost"}
 
 
-def throughput_sentence(report: ThroughputReport) -> str:
-    """The figures in one sentence, with the convention of each."""
+def throughput_sentence(report: ThroughputReport) -> str | None:
+    """The figures in one sentence, with the convention of each; None where there is none."""
     told = [f"{report.tokens_per_s:,.0f} tokens a second"] if report.tokens_per_s is not None else []
     known = [row for row in report.utilisation if row.mfu is not None]
     told += [f"MFU {fraction_or(row.mfu, '')} ({row.attention.value} attention)" for row in known]
@@ -45,7 +46,7 @@ def throughput_sentence(report: ThroughputReport) -> str:
         told.append(f"{report.cost_per_hour:,.2f} an hour")
     if report.scaling is not None:
         told.append(_scaling(report.scaling))
-    return capitalized(", ".join(told)) or "What the model says of throughput"
+    return capitalized(", ".join(told)) or None
 
 
 def _scaling(row: ScalingRow) -> str:

@@ -209,6 +209,7 @@ def _table(timeline: TimelineLanes) -> Table:
         ),
         rows=tuple(_row(stretch) for stretch in timeline.stretches),
         source="timeline.stretches[]",
+        fold="even stretches",
     )
 
 
