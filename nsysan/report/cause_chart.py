@@ -29,31 +29,35 @@ def causes_over_gpus(shares: Mapping[Cause, float], shown: Sequence[GpuTimes], g
     ordered = sorted(shares, key=lambda cause: -shares[cause])
     idle = sum(shares.values())
     single = gpu_count == 1
-    last = Column("lasts", numeric=True, unit="ns", sums=True) if single else Column("most", numeric=True, unit="fraction", notes="most on")
+    last = (
+        Column("lasts", numeric=True, unit="ns", sums=True)
+        if single
+        else Column("most", numeric=True, unit="fraction", notes="most on")
+    )
     times = tuple(causes for _, causes in explained_gpus(shown))
     return Table(
         id="causes-over-gpus",
         caption="What the GPU waited for" if single else "Bars: mean over the GPUs. Marks: each GPU",
         columns=(
             Column("Cause", TERMS["idle"]),
-            Column("class", TERMS["bottleneck_class"]),
             Column("Share of the window", bar=True),
             Column("of the window", TERMS["window"], numeric=True, unit="fraction"),
             Column("of idle", TERMS["idle"], numeric=True, unit="fraction"),
             last,
+            Column("class", TERMS["bottleneck_class"]),
         ),
         rows=tuple(
             (
                 Cell(spelled(cause), fill=cause_fill(cause), term=cause_term(cause)),
-                Cell(class_of_cause(cause)),
                 Cell("", bar=_bar(cause, shares[cause], {} if single else by_gpu[cause], longest)),
                 cells.fraction(shares[cause], "none"),
                 cells.fraction(shares[cause] / idle, "none"),
                 cells.duration(times[0].of(cause)) if single else _most(by_gpu[cause]),
+                Cell(class_of_cause(cause)),
             )
             for cause in ordered
         ),
-        footers=((Cell("idle"), Cell(""), Cell(""), Cell(format_fraction(idle)), Cell("100.0 %"), Cell("")),),
+        footers=((Cell("idle"), Cell(""), Cell(format_fraction(idle)), Cell("100.0 %"), Cell(""), Cell("")),),
         source="gpus[].idle_causes",
     )
 

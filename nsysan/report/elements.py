@@ -86,11 +86,15 @@ class ColumnChart:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A mark on the axis below a bar: its place in percent, its label, and the SVG anchor of that."""
+    """A mark on the axis below a bar: its place in percent, its label, and the SVG anchor of that.
+
+    On a phone there is no room for the label of one that ``is_crowded``.
+    """
 
     x: str
     label: str
     anchor: str
+    is_crowded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ def test_axe_finds_nothing(open_page: OpenPage, make_run: Callable[[], Run], the
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_page_looks_as_it_did(open_page: OpenPage, width: int, theme: Literal["light", "dark"]) -> None:
-    page = open_page(full_run(), width=width, theme=theme).page
+    page = open_page(full_run(), width=width, theme=theme, folded=True).page
     page.emulate_media(reduced_motion="reduce")
     # what sticks to the top of the window would be wherever the shot was taken
     page.evaluate("document.querySelector('.bar').hidden = true")
