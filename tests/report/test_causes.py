@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from nsysan.analysis.gpu_time import GpuTime, StartUp
-from nsysan.model.idle import Cause
+from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.partition import PartTimes
 from nsysan.model.results import Skipped
 from nsysan.report.causes import awaited, cause_fill, cause_shares, cause_term, class_of_cause
@@ -38,6 +38,16 @@ def test_the_heading_names_the_largest_cause_and_its_share_of_the_window() -> No
     assert (view_of(EXPLAINED_GPUS).heading, view_of(single).heading) == (
         "On average GPUs waited for the data loader for 13.0 of the 17.5 % of the window in which nothing ran",
         "The GPU waited for the data loader for 6.0 of the 10.0 % of the window in which nothing ran",
+    )
+
+
+def test_next_to_no_idle_time_has_no_cause_worth_a_heading() -> None:
+    # 40 of 100,000 ns
+    hardly = PartTimes(99_960, 0, 0, 0, 0, 0, 40)
+    waited = IdleCauses.of_times({Cause.HANDOVER: 40})
+
+    assert view_of(gpu_time((gpu("gpu0", hardly, causes=waited),))).heading == (
+        "The GPU idles for less than 0.1 % of the window"
     )
 
 

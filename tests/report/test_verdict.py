@@ -152,7 +152,7 @@ def test_the_rank_that_the_others_wait_for_is_named_with_why_it_is_late() -> Non
     waited = "In collectives the others waited 100.000 ms for rank 1:"
     assert [told(one) for one in (first, by_data, in_turn, unexplained)] == [
         [f"{waited} its clock is slow."],
-        [f"{waited} it idles longer by data loading."],
+        [f"{waited} it waits longer for the data loader."],
         [],
         [],
     ]

@@ -59,6 +59,9 @@ def _heading(gpu_time: GpuTime, shares: Mapping[Cause, float]) -> str:
     largest = max(shares, key=lambda cause: shares[cause])
     idle = sum(shares.values())
     subject = "The GPU" if len(gpu_time.gpus) == 1 else "On average GPUs"
+    if format_fraction(idle) == format_fraction(0):
+        who = "The GPU idles" if len(gpu_time.gpus) == 1 else "On average GPUs idle"
+        return f"{who} for less than {format_fraction(0.001)} of the window"
     of_window = paired(format_fraction(shares[largest]), "of the", format_fraction(idle))
     return f"{subject} waited for {awaited(largest)} for {of_window} of the window in which nothing ran"
 
