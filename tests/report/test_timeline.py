@@ -150,6 +150,7 @@ def test_without_the_script_the_picture_is_hidden_and_its_table_is_there() -> No
     ("gpu_count", "kernels_per_gpu", "limit_bytes"), [(16, 12_000, 2_000_000), (1_024, 100, 6_000_000)]
 )
 def test_a_page_with_everything_stays_small(gpu_count: int, kernels_per_gpu: int, limit_bytes: int) -> None:
+    """Trap T23: a page does not grow with the kernels."""
     results = results_of_random_kernels(gpu_count, kernels_per_gpu)
 
     gpu_time = results.get(GpuTime)
