@@ -1,5 +1,7 @@
 """How smoothly the page's timeline pans: milliseconds between frames, and how many of them the page's script takes.
 
+Before that, how long the page takes to open: until it is read, laid out and its script has drawn the timeline.
+
 A page of 16 GPUs full of random kernels and calls is opened in Chromium, zoomed in, and dragged from side to side with
 real mouse events. The time between frames says whether the screen keeps up, the script's CPU time a frame what a
 machine must spare for it. A headless Chromium paints without a GPU, on the same cores: there the first is an upper
@@ -40,6 +42,7 @@ WATCH = """() => {
   };
   requestAnimationFrame(tick);
 }"""
+OPENED_MS = "performance.getEntriesByType('navigation')[0].loadEventEnd"
 FORGET = "() => { window.frames_ms.length = 0; }"
 
 
@@ -59,6 +62,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=options.chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 900}, device_scale_factor=options.ratio)
         page.goto(path.resolve().as_uri())
+        print(f"opened in {page.evaluate(OPENED_MS):.0f} ms")
         page.evaluate(WATCH)
         print(f"{'zoomed in':<12}{'frame ms: median':>18}{'p95':>8}{'late':>8}{'script CPU ms a frame':>24}")
         for zooms in ZOOMS:

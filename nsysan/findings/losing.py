@@ -135,12 +135,12 @@ def gap_evidence(results: ResultSet, *causes: Cause) -> Iterator[Evidence]:
 
 
 def _steady_gaps(gaps: Sequence[Gap], results: ResultSet) -> Sequence[Gap]:
-    """The gaps after start-up; all of them where none is, or the window is judged as a whole."""
+    """The gaps after start-up, of which the loss is; all of them where the window is judged as a whole."""
     report, gpu_time = losses_of(results), results.get(GpuTime)
     if report is None or report.basis is Basis.WINDOW or isinstance(gpu_time, Skipped):
         return gaps
     ends = {device.gpu: device.start_up.end_ns for device in gpu_time.devices if device.start_up is not None}
-    return [gap for gap in gaps if gap.start_ns >= ends.get(gap.gpu, gap.start_ns)] or gaps
+    return [gap for gap in gaps if gap.start_ns >= ends.get(gap.gpu, gap.start_ns)]
 
 
 def part_evidence(results: ResultSet, part: Part) -> Iterator[Evidence]:

@@ -9,6 +9,7 @@ from nsysan.report.elements import Tick, percent
 
 _MOST_TICKS = 7
 _LAST_ROUND_TICK = 0.88  # beyond it the label would touch the one at the end
+_LAST_ROUND_TICK_OF_PHONE = 0.7
 
 
 def time_axis(window_ns: int) -> tuple[Tick, ...]:
@@ -18,14 +19,18 @@ def time_axis(window_ns: int) -> tuple[Tick, ...]:
     unit_ns, _ = duration_unit(window_ns)
     step = _round_step(window_ns / unit_ns / _MOST_TICKS)
     shares = [(index * step, index * step * unit_ns / window_ns) for index in range(1, _MOST_TICKS + 1)]
-    middle = (Tick(percent(share), f"{value:,.10g}", "middle") for value, share in shares if share < _LAST_ROUND_TICK)
+    middle = (
+        Tick(percent(share), f"{value:,.10g}", "middle", share >= _LAST_ROUND_TICK_OF_PHONE)
+        for value, share in shares
+        if share < _LAST_ROUND_TICK
+    )
     return (Tick("0%", "0", "start"), *middle, Tick("100%", format_duration(window_ns), "end"))
 
 
-def share_axis(of: str = "") -> tuple[Tick, ...]:
-    """Ticks every 20 %; the last says of what, where that is not the window."""
+def share_axis() -> tuple[Tick, ...]:
+    """Ticks every 20 %."""
     middle = (Tick(f"{share}%", f"{share}", "middle") for share in range(20, 100, 20))
-    return (Tick("0%", "0", "start"), *middle, Tick("100%", f"100 % {of}".rstrip(), "end"))
+    return (Tick("0%", "0", "start"), *middle, Tick("100%", "100 %", "end"))
 
 
 def _round_step(target: float) -> float:

@@ -180,8 +180,8 @@ class _Drawing:
 
     def _ticks(self) -> Iterator[Tick]:
         every = -(-(self._last - self._first) // 6)
-        for power in range(self._first, self._last + 1, every):
-            yield Tick(self._x(2.0**power), _power(power), "middle")
+        for place, power in enumerate(range(self._first, self._last + 1, every)):
+            yield Tick(self._x(2.0**power), _power(power), "middle", bool(place % 2))
 
 
 def _levels(least: float, most: float) -> list[float]:

@@ -34,6 +34,7 @@ def cause_bars(gpus: Sequence[GpuTimes]) -> Table:
         ),
         rows=tuple(_bar_row(gpu, causes, most) for gpu, causes in explained),
         source="gpus[].idle_causes",
+        fold="by GPU",
     )
 
 
@@ -48,6 +49,7 @@ def cause_table(gpus: Sequence[GpuTimes]) -> Table:
         columns=(Column("GPU"), *_cause_columns(present), _IDLE_COLUMN),
         rows=tuple((Cell(gpu.id), *_cause_cells(causes, present, gpu.time.window_ns)) for gpu, causes in explained),
         source="gpus[].idle_causes",
+        fold="exact times",
     )
 
 
@@ -78,6 +80,7 @@ def start_up_table(devices: Sequence[DeviceTimes]) -> Table | None:
         ),
         note=f"{format_count(omitted_count)} more devices are in run.json." if omitted_count else None,
         source="devices[].start_up",
+        fold="start-up",
     )
 
 

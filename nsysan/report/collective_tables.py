@@ -81,6 +81,7 @@ def straggler_table(stragglers: Sequence[Straggler]) -> Table:
         ),
         rows=tuple(_straggler_cells(one) for one in stragglers),
         source="stragglers[]",
+        fold="who came last",
     )
 
 

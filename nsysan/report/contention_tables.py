@@ -56,6 +56,7 @@ def slowed_table(kernels: Sequence[SlowedKernel]) -> Table | None:
         ),
         rows=tuple(_slowed_row(kernel) for kernel in kernels[:SHOWN_ROW_COUNT]),
         source="slowed_kernels[]",
+        fold="alone and beside communication",
     )
 
 

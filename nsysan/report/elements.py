@@ -25,11 +25,20 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
+class BarMark:
+    """What one of those has whose mean a bar shows: its place in percent, and its name where it stands apart."""
+
+    x: str
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Bar:
     """A horizontal bar. ``label`` says the same in words; without one the figures beside it do."""
 
     segments: tuple[Segment, ...]
     label: str | None = None
+    marks: tuple[BarMark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +86,15 @@ class ColumnChart:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A mark on the axis below a bar: its place in percent, its label, and the SVG anchor of that."""
+    """A mark on the axis below a bar: its place in percent, its label, and the SVG anchor of that.
+
+    On a phone there is no room for the label of one that ``is_crowded``.
+    """
 
     x: str
     label: str
     anchor: str
+    is_crowded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +102,8 @@ class Cell:
     """One cell: its text, a smaller ``note`` below it, the ``value`` it sorts by, a swatch of ``fill``, or a bar.
 
     ``style`` is one of the classes ``name`` (a name out of the trace), ``code``, ``faint`` and ``strong``. The text of
-    a cell with a ``place`` leads there. ``depth`` sets a name in, by how many others it is inside of.
+    a cell with a ``place`` leads there, of one with a ``term`` to the definition. ``depth`` sets a name in, by how many
+    others it is inside of.
     """
 
     text: str
@@ -99,6 +113,7 @@ class Cell:
     fill: str | None = None
     bar: Bar | None = None
     place: Place | None = None
+    term: Term | None = None
     depth: int = 0
 
 
@@ -127,7 +142,8 @@ class Table:
     """A table whose rows begin with their header. ``note`` stands below it, ``source`` is the key of its figures.
 
     Tables of several rows can be sorted unless their order says something (``is_ordered``), those with ``search`` (what
-    the field's placeholder suggests) searched too.
+    the field's placeholder suggests) searched too. One with a ``fold``, a few words on what it holds, is closed until
+    somebody asks for it.
     """
 
     id: str
@@ -139,6 +155,7 @@ class Table:
     search: str | None = None
     source: str | None = None
     is_ordered: bool = False
+    fold: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse a row that has not one cell a column."""

@@ -56,6 +56,7 @@ def launch_table(launches: Sequence[LaunchesOfDevice]) -> Table:
         rows=tuple(_launch_row(found) for found in launches[:SHOWN_DEVICE_COUNT]),
         note=_omitted(len(launches), SHOWN_DEVICE_COUNT, "devices"),
         source="launches[]",
+        fold="launches",
     )
 
 
@@ -75,6 +76,7 @@ def wait_table(waits: Sequence[SynchronizationOfDevice]) -> Table:
         rows=tuple(_wait_row(found) for found in waits[:SHOWN_DEVICE_COUNT]),
         note=_omitted(len(waits), SHOWN_DEVICE_COUNT, "devices"),
         source="synchronization[]",
+        fold="waits",
     )
 
 
@@ -109,6 +111,7 @@ def function_table(functions: Sequence[SampledFunction]) -> Table:
         ),
         note=_omitted(len(functions), SHOWN_COUNT, "functions"),
         source="host.functions[]",
+        fold="samples",
     )
 
 
@@ -128,6 +131,7 @@ def context_table(contexts: Sequence[GpuContext]) -> Table:
         rows=tuple(_context_row(context) for context in contexts[:SHOWN_DEVICE_COUNT]),
         note=_omitted(len(contexts), SHOWN_DEVICE_COUNT, "contexts"),
         source="host.gpu_contexts[]",
+        fold="contexts",
     )
 
 

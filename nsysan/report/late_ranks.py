@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.lateness_causes import WhyLate
 from nsysan.analysis.stragglers import Pattern, Straggler, Stragglers
+from nsysan.model.idle import Cause
 from nsysan.model.lateness import Lateness
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_count, format_duration
+from nsysan.report.causes import awaited
 from nsysan.report.prose import Phrase, Sentence, capitalized, spelled
 
 MENTIONED_FROM_FRAC = 0.02
@@ -48,7 +50,7 @@ def state_late_rank(run: Run) -> Sentence | None:
     if first is None or first.why is None or first.pattern is Pattern.ROTATING:
         return None
     waited = Phrase(f"waited {format_duration(first.caused_ns)} for rank {first.rank}", "collectives")
-    because = _SHORT.get(first.why.cause, f"it idles longer by {spelled(first.why.cause)}")
+    because = _SHORT.get(first.why.cause) or f"it waits longer for {awaited(Cause(first.why.cause))}"
     return (Phrase("In collectives the others "), waited, Phrase(f": {because}."))
 
 

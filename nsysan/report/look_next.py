@@ -9,7 +9,7 @@ from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.idle_gaps import Gap, IdleGaps
 from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.analysis.timeline import Timeline
-from nsysan.model.findings import PlaceKind
+from nsysan.model.findings import Finding, Headline, PlaceKind
 from nsysan.model.idle import Cause
 from nsysan.model.partition import Part
 from nsysan.model.results import Skipped
@@ -24,10 +24,13 @@ from nsysan.report.prose import Phrase, Sentence, spelled
 LITTLE_FRAC = 0.02
 """Where no part without compute takes more of the window, what is worth a look is a kernel."""
 
+MOST_LEADS = 9
+"""Each has a digit for its key."""
+
 _OF_HEADLINE = {
-    PlaceKind.GAP: ("the gap with most of it", "Worst gap"),
-    PlaceKind.PART: ("the longest stretch of it", "Longest stretch"),
-    PlaceKind.STEP: ("a step with it", "Step"),
+    PlaceKind.GAP: "the gap with most of this loss",
+    PlaceKind.PART: "the longest stretch of this loss",
+    PlaceKind.STEP: "a step with this loss",
 }
 """What the places of evidence are, as a lead says it."""
 
@@ -58,30 +61,38 @@ def look_next(run: Run, finish: str = ".") -> Sentence | None:
 
 
 def leads(run: Run) -> tuple[Lead, ...]:
-    """The places worth a look, one a part; that of the part with the largest share of the windows first."""
+    """The places worth a look, each once: those of findings, that of the headline first, and one of each part.
+
+    The part with the largest share of the windows comes first, and where there is no headline before the findings.
+    """
     gpu_time = run.results.get(GpuTime)
     if isinstance(gpu_time, Skipped):
         return ()
-    told = _of_headline(run)
     shares = {part: job_share(gpu_time, part).mean_frac for part in OTHER_PARTS}
     places = dict(_places_of_parts(run, gpu_time))
     by_share = [places[part] for part in sorted(places, key=lambda part: -shares[part])]
     kernel = _longest_kernel(run)
-    if max(shares.values()) < LITTLE_FRAC:
-        return (*told, *kernel, *by_share)
-    return (*told, *by_share, *kernel)
+    of_parts = (*kernel, *by_share) if max(shares.values()) < LITTLE_FRAC else (*by_share, *kernel)
+    of_findings = tuple(_of_findings(run))
+    in_order = (*of_parts, *of_findings) if run.diagnosis.headline is None else (*of_findings, *of_parts)
+    once = {(lead.place.gpu, lead.place.start_ns, lead.place.end_ns): lead for lead in reversed(in_order)}
+    return tuple(lead for lead in in_order if lead in once.values())[:MOST_LEADS]
 
 
-def _of_headline(run: Run) -> tuple[Lead, ...]:
-    """The place of the finding that the headline is about, where it has one."""
+def _of_findings(run: Run) -> Iterator[Lead]:
+    """The first place of each finding that has one, that of the headline first."""
     headline = run.diagnosis.headline
-    findings = [found for found in run.findings if headline is not None and found.id == headline.finding]
-    places = [evidence.place for found in findings for evidence in found.evidence if evidence.place is not None]
-    if not places:
-        return ()
-    what, label = _OF_HEADLINE[places[0].kind]
-    found = places[0]
-    return (Lead(what, label, Place(found.kind.value, found.gpu, found.start_ns, found.end_ns)),)
+    numbered = sorted(enumerate(run.findings, start=1), key=lambda entry: not _is_headline(entry[1], headline))
+    for number, finding in numbered:
+        place = next((evidence.place for evidence in finding.evidence if evidence.place is not None), None)
+        if place is None:
+            continue
+        what = _OF_HEADLINE[place.kind] if _is_headline(finding, headline) else f"finding {number}"
+        yield Lead(what, f"Finding {number}", Place(place.kind.value, place.gpu, place.start_ns, place.end_ns))
+
+
+def _is_headline(finding: Finding, headline: Headline | None) -> bool:
+    return headline is not None and finding.id == headline.finding
 
 
 def _places_of_parts(run: Run, gpu_time: GpuTime) -> Iterator[tuple[Part, Lead]]:
@@ -101,7 +112,7 @@ def _worst_gap(gaps: tuple[Gap, ...], shares: Mapping[Cause, float]) -> Lead:
     gap = max(gaps, key=lambda gap: _time_of(gap, cause))
     if cause is Cause.UNKNOWN or not _time_of(gap, cause):
         return Lead("the longest gap", "Longest gap", _place_of(gaps[0]))
-    label = "Longest gap" if gap is gaps[0] else "Worst gap"
+    label = "Longest gap" if gap is gaps[0] else "Longest wait"
     return Lead(f"the gap that waited longest for {awaited(cause)}", label, _place_of(gap))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from nsysan.report.elements import Term
 from nsysan.report.environment import content_security_policy, inline_asset, page_environment, page_style
 from nsysan.report.fills import Paint, patterns
 from nsysan.report.prose import unbroken
-from nsysan.report.section import Layout, Section, Subject, Unanswered
+from nsysan.report.section import Layout, Section, Subject, Unanswered, View
 from nsysan.report.terms import TERMS
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class PageView:
 
 def draw_page(title: str, sections: Iterable[Section[Subject]], subject: Subject, footing: Footing) -> str:
     """The subject as one self-contained HTML document; the same subject gives the same bytes."""
-    frames = tuple(frame for section in sections if (frame := _frame(section, subject)) is not None)
+    frames = tuple(_frame(section, view) for section, view in _shown(sections, subject))
     style, script = page_style(), inline_asset("js")
     view = PageView(
         title=f"{title} | nsysan",
@@ -76,12 +76,23 @@ def draw_page(title: str, sections: Iterable[Section[Subject]], subject: Subject
     return page_environment().get_template("page.html").render(view=view) + "\n"
 
 
-def _frame(section: Section[Subject], subject: Subject) -> SectionFrame | None:
+def _shown(sections: Iterable[Section[Subject]], subject: Subject) -> Iterator[tuple[Section[Subject], View]]:
+    """Each section that has something to say; what is unanswered for one reason is told once."""
+    told = set()
+    for section in sections:
+        view = section.build(subject)
+        if isinstance(view, Unanswered):
+            why = (view.reason, view.recapture)
+            if why in told:
+                continue
+            told.add(why)
+        if view is not None:
+            yield section, view
+
+
+def _frame(section: Section[Subject], view: View) -> SectionFrame:
     from markupsafe import Markup
 
-    view = section.build(subject)
-    if view is None:
-        return None
     missing = isinstance(view, Unanswered)
     template = "unanswered.html" if missing else section.template or f"sections/{section.id}.html"
     body = page_environment().get_template(template).render(view=view)

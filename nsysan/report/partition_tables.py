@@ -52,6 +52,7 @@ def partition_table(gpu_time: GpuTime, gpus: Sequence[GpuTimes]) -> Table:
         rows=tuple((Cell(gpu.id, gpu.name if named else None), *time_cells(gpu.time)) for gpu in gpus),
         footers=_partition_footers(gpu_time) if len(gpu_time.gpus) > 1 else (),
         source="gpus[].time and job.time",
+        fold="exact times",
     )
 
 
@@ -75,6 +76,7 @@ def busy_table(gpus: Sequence[GpuTimes]) -> Table:
         ),
         rows=tuple(_busy_row(gpu, ranges=ranges) for gpu in gpus),
         source="gpus[]",
+        fold="busy and gaps",
     )
 
 
@@ -169,6 +171,7 @@ def _window_table(devices: Sequence[DeviceTimes], reports: Sequence[ReportInfo],
         ),
         rows=tuple(_window_row(device, reports) for device in devices),
         source="devices[]",
+        fold="devices",
         note=note,
     )
 
@@ -197,6 +200,7 @@ def _device_partition_table(devices: Sequence[DeviceTimes]) -> Table:
         columns=(Column("Device", TERMS["device"], notes="GPU"), *PARTITION_COLUMNS),
         rows=tuple((Cell(device.id, device.gpu), *time_cells(device.time)) for device in devices),
         source="devices[].time",
+        fold="times by process",
     )
 
 

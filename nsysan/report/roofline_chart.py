@@ -118,9 +118,9 @@ def _dot(frame: _Frame, row: GemmRow, most_ns: int) -> Dot:
 
 
 def _ticks(frame: _Frame) -> Iterator[Tick]:
-    """Powers of ten of operations a byte."""
+    """Powers of ten of operations a byte; the last says the unit."""
     first = math.ceil(math.log10(frame.least_flop_per_byte))
     last = math.floor(math.log10(frame.most_flop_per_byte))
     for power in range(first, last + 1):
         value = 10.0**power
-        yield Tick(percent(frame.x(value)), f"{value:g} FLOP/B", "middle")
+        yield Tick(percent(frame.x(value)), f"{value:g}{' FLOP/B' if power == last else ''}", "middle")

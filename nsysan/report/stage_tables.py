@@ -69,6 +69,7 @@ def stage_parts(device: StagesOfDevice) -> Table:
         ),
         footers=((Cell("mean step"), *_sums(device, parts), _time_cell(device.step_ns, device.step_ns)),),
         source="stages[].stages[].time",
+        fold="exact times",
         is_ordered=True,
     )
 
@@ -97,6 +98,7 @@ def stage_devices(devices: Sequence[StagesOfDevice]) -> Table:
         ),
         note=f"{format_count(omitted_count)} more devices are in run.json." if omitted_count > 0 else None,
         source="stages[]",
+        fold="by device",
     )
 
 

@@ -34,14 +34,21 @@ def _in_steps(run: Run) -> Sentence | None:
     device, time, causes = known[shares.index(max(shares))]
     step_ns, idle_ns = time.window_ns, causes.idle_ns
     if idle_ns < HARDLY_FRAC * step_ns:
-        idles = "the GPU idles for " if len(known) == 1 else "no GPU idles for more than "
-        return (Phrase(f"In the mean steady step {idles}"), _share_of(idle_ns, step_ns), Phrase("."))
+        return _hardly_any(idle_ns, step_ns, single=len(known) == 1)
     cause, time_ns = _largest({cause: causes.of(cause) for cause in Cause})
     count = len(alike(max(shares), shares, format_fraction))
     idlest = one_of_those(count, "which idles most" if count == 1 else "that idle most")
     subject = "the GPU" if len(known) == 1 else f"{device.id}, {idlest},"
     waits = f"In the mean steady step {subject} waits most for {cause}: {format_duration(time_ns)}, "
     return (Phrase(waits), _share_of(time_ns, step_ns), Phrase(" of it."))
+
+
+def _hardly_any(idle_ns: int, step_ns: int, *, single: bool) -> Sentence:
+    """How little the idlest GPU idles; a share that rounds to nothing as what it is below."""
+    is_nothing = format_fraction(idle_ns / step_ns) == format_fraction(0)
+    share = Phrase(format_fraction(0.001), "steps") if is_nothing else _share_of(idle_ns, step_ns)
+    idles = f"the GPU idles for {'less than ' if is_nothing else ''}" if single else "no GPU idles for more than "
+    return (Phrase(f"In the mean steady step {idles}"), share, Phrase("."))
 
 
 def _share_of(time_ns: int, step_ns: int) -> Phrase:

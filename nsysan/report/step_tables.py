@@ -39,6 +39,7 @@ def device_table(devices: Sequence[StepsOfDevice]) -> Table:
         rows=tuple(_device_row(device) for device in devices[:SHOWN_DEVICE_COUNT]),
         note=_omitted(len(devices)),
         source="steps.devices[]",
+        fold="by device",
     )
 
 
@@ -58,6 +59,7 @@ def mean_step_table(devices: Sequence[StepsOfDevice]) -> Table | None:
         columns=(Column("Device", TERMS["device"]), *PARTITION_COLUMNS[:-1], step),
         rows=rows,
         source="steps.devices[].time",
+        fold="exact times",
     )
 
 
@@ -84,6 +86,7 @@ def step_table(device: StepsOfDevice, places: Mapping[int, Place]) -> Table:
         ),
         rows=tuple(_step_row(number, step, longest_ns, places.get(step.start_ns)) for number, step in numbered),
         source="steps.devices[].list[]",
+        fold="every step",
     )
 
 

@@ -373,6 +373,11 @@ _DEFINITIONS = (
         "What removing the cause would win per step, as an estimate. Unknown is not zero.",
     ),
     Term(
+        "bottleneck_class",
+        "Class",
+        "Compute, communication, memory, data or scheduling: the five kinds of what can hold a job back.",
+    ),
+    Term(
         "severity",
         "Severity",
         "Info, warning or critical: how much the finding matters for trusting or using the figures.",

@@ -94,3 +94,9 @@ def _check_ranges(thread: ThreadRanges, name_count: int) -> None:
         raise ValueError("a thread has not as many ranges as it says")
     if int(numbers[2::_RANGE_NUMBERS].max(initial=0)) > name_count:
         raise ValueError("a range has a name that is not there")
+    bundles = unpack(thread.bundles)
+    if (
+        len(bundles) != _RANGE_NUMBERS * thread.bundle_count
+        or int(bundles[2::_RANGE_NUMBERS].sum()) > thread.omitted_count
+    ):
+        raise ValueError("a thread has not as many bundles of ranges as it says")

@@ -15,7 +15,7 @@ from nsysan.report.causes import awaited, cause_shares
 from nsysan.report.extremes import Extreme, extreme_of
 from nsysan.report.partition import COMPUTE_PARTS, OTHER_PARTS, job_share, part_share
 from nsysan.report.prose import Phrase, Sentence, capitalized, ended, listed, paired, spelled
-from nsysan.report.steps import distribution, slowest_device
+from nsysan.report.steps import slowest_device
 from nsysan.report.walk import walk_details
 
 _END = Phrase(".")
@@ -62,19 +62,6 @@ def _as_far_as_known(gpu_time: GpuTime) -> str:
     return "; at most, for graphs ran that left no record" if _has_unseen_work(gpu_time) else ""
 
 
-def state_step(run: Run) -> Sentence | None:
-    """How long a step takes and how the steps are spread; None where no step is steady."""
-    found = run.results.get(Steps)
-    if isinstance(found, Skipped):
-        return None
-    device = slowest_device(found.steps)
-    if device.median_ns is None:
-        return None
-    told = "" if device.source.value == "nvtx" else ", as far as the period of the kernels tells"
-    takes = Phrase(format_duration(device.median_ns), "steps")
-    return (Phrase("The median step takes "), takes, Phrase(f"{told}; {distribution(device)}."))
-
-
 def subject_of(run: Run) -> str:
     """What the run is about: the name of its report, or how many there are."""
     if not run.reports:
@@ -89,6 +76,18 @@ def facts_of(run: Run) -> tuple[str, ...]:
     gpu_facts = () if isinstance(gpu_time, Skipped) else _gpu_facts(gpu_time)
     versions = sorted({report.nsys_version for report in run.reports if report.nsys_version is not None})
     return (*gpu_facts, *((f"Nsight Systems {listed(versions)}",) if versions else ()))
+
+
+def step_fact(run: Run) -> str | None:
+    """How many steps are steady and how long they take; None where none is."""
+    found = run.results.get(Steps)
+    if isinstance(found, Skipped):
+        return None
+    device = slowest_device(found.steps)
+    if device.median_ns is None:
+        return None
+    told = "" if device.source.value == "nvtx" else " by the kernels' period"
+    return f"{counted(device.count, 'steady step')}{told}, median {format_duration(device.median_ns)}"
 
 
 def _gpu_facts(gpu_time: GpuTime) -> tuple[str, str]:

@@ -59,7 +59,7 @@ def walk_details(run: Run) -> tuple[Sentence, ...]:
     if isinstance(losses, Skipped) or run.diagnosis.headline is None:
         return ()
     begin = run.diagnosis.begin
-    found = ((Phrase(begin),) if begin is not None else None, _waits(losses.step_losses), _next(run))
+    found = ((Phrase(begin),) if begin is not None else None, _waits(losses.step_losses), next_by_size(run))
     return tuple(sentence for sentence in found if sentence is not None)
 
 
@@ -101,7 +101,7 @@ def _waits(report: LossReport) -> Sentence | None:
     )
 
 
-def _next(run: Run) -> Sentence | None:
+def next_by_size(run: Run) -> Sentence | None:
     """The other classes that cost enough, largest first, and what the walk meets first."""
     headline = run.diagnosis.headline
     others = {

@@ -18,6 +18,10 @@ from nsysan.report.formats.html import render_page
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page, Route
 
+FOLDS = ".numbers > details, .more, #definitions > details"
+"""What is closed until somebody asks for it."""
+UNFOLD = f"document.querySelectorAll('{FOLDS}').forEach((fold) => {{ fold.open = true; }})"
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -49,10 +53,19 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def open_page(browser: Browser, tmp_path: Path) -> Iterator[OpenPage]:
-    """Opens the page of a run or comparison from disk, at a width and in a theme, and cuts off any further request."""
+    """Opens the page of a run or comparison from disk, at a width and in a theme, and cuts off any further request.
+
+    Its tables are unfolded, unless it is wanted as it is found.
+    """
     contexts = []
 
-    def open_run(shown: Run | Comparison, *, width: int = 1280, theme: Literal["light", "dark"] = "light") -> Opened:
+    def open_run(
+        shown: Run | Comparison,
+        *,
+        width: int = 1280,
+        theme: Literal["light", "dark"] = "light",
+        folded: bool = False,
+    ) -> Opened:
         path = tmp_path / "page.html"
         page = render_page(shown) if isinstance(shown, Run) else render_comparison(shown)
         path.write_text(page, encoding="utf-8")
@@ -61,6 +74,8 @@ def open_page(browser: Browser, tmp_path: Path) -> Iterator[OpenPage]:
         opened = Opened(context.new_page())
         _record(opened, path.as_uri())
         opened.page.goto(path.as_uri())
+        if not folded:
+            opened.page.evaluate(UNFOLD)
         return opened
 
     yield open_run

@@ -16,6 +16,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from nsysan.model.run import Run
+from tests.report.comparisons import full_comparison
 from tests.report.runs import empty_run, full_run, skipped_run
 from tests.report.test_hostile import PAYLOADS, hostile_run
 
@@ -32,6 +33,7 @@ REFERENCES = Path(__file__).with_name("references")
 WIDTHS = [1280, 768, 375]
 THEMES: list[Literal["light", "dark"]] = ["light", "dark"]
 SECTIONS = ["verdict", "time", "causes", "steps", "timeline"]
+COMPARED_SECTIONS = ["verdict", "time", "kernels", "findings", "figures"]
 PICTURES = Path(__file__).with_name("pictures.js")
 MOST_ROWS = 20
 """So much taller or lower a page may be, in pixels of the reference."""
@@ -57,15 +59,31 @@ def test_axe_finds_nothing(open_page: OpenPage, make_run: Callable[[], Run], the
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_page_looks_as_it_did(open_page: OpenPage, width: int, theme: Literal["light", "dark"]) -> None:
-    page = open_page(full_run(), width=width, theme=theme).page
+    page = open_page(full_run(), width=width, theme=theme, folded=True).page
+
+    _hold_against(page, SECTIONS, f"{width}-{theme}")
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_page_of_a_comparison_looks_as_it_did(
+    open_page: OpenPage, width: int, theme: Literal["light", "dark"]
+) -> None:
+    page = open_page(full_comparison(), width=width, theme=theme, folded=True).page
+
+    _hold_against(page, COMPARED_SECTIONS, f"comparison-{width}-{theme}")
+
+
+def _hold_against(page: Page, sections: list[str], name: str) -> None:
+    """Sections of a page against their reference picture, which is written first where that is wanted."""
     page.emulate_media(reduced_motion="reduce")
     # what sticks to the top of the window would be wherever the shot was taken
     page.evaluate("document.querySelector('.bar').hidden = true")
-    shots = [_shot(page, section) for section in SECTIONS]
+    shots = [_shot(page, section) for section in sections]
     blank = page.context.new_page()
     blank.add_script_tag(path=PICTURES)
     shown: str = blank.evaluate("shots => shrunk(shots)", shots)
-    reference = REFERENCES / f"{width}-{theme}.webp"
+    reference = REFERENCES / f"{name}.webp"
     if os.environ.get("NSYSAN_UPDATE_GOLDEN"):
         reference.parent.mkdir(exist_ok=True)
         reference.write_bytes(base64.b64decode(shown))

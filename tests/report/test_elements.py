@@ -76,6 +76,19 @@ def test_ticks_never_touch(window_ns: int) -> None:
     assert all(later - earlier >= 10 for earlier, later in pairwise(places))
 
 
+@given(st.integers(1, 10**12))
+def test_on_a_phone_no_label_of_a_quarter_of_an_hour_touches_the_next(window_ns: int) -> None:
+    width, character = 339, 7.7
+    spans = []
+    for tick in time_axis(window_ns):
+        at, length = float(tick.x.rstrip("%")) / 100 * width, character * len(tick.label)
+        before = {"start": 0.0, "middle": length / 2, "end": length}[tick.anchor]
+        if not tick.is_crowded:
+            spans.append((at - before, at - before + length))
+
+    assert all(earlier[1] <= later[0] for earlier, later in pairwise(spans))
+
+
 def test_a_share_axis_ends_at_the_whole() -> None:
     assert [tick.label for tick in share_axis()] == ["0", "20", "40", "60", "80", "100 %"]
 

@@ -45,7 +45,7 @@ def test_of_idle_time_it_is_the_gap_with_most_of_the_cause_that_dominates() -> N
     (lead,) = leads(run_of(job, gaps))
     assert (lead.what, lead.label, lead.place.start_ns) == (
         "the gap that waited longest for the host to launch work",
-        "Worst gap",
+        "Longest wait",
         2_500_000_000,
     )
 

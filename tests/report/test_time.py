@@ -23,7 +23,7 @@ def view_of(result: GpuTime | Skipped) -> TimeView:
 
 
 def rows_of(view: TimeView, table_id: str) -> list[list[str]]:
-    table = next(table for table in (*view.tables, *view.details) if table.id == table_id)
+    table = next(table for table in view.tables if table.id == table_id)
     return [[cell.text for cell in row] for row in (*table.rows, *table.footers)]
 
 
@@ -142,7 +142,7 @@ def test_devices_say_what_lies_outside_the_window_and_never_a_zero_for_an_unknow
             "capture length unknown",
         ]
     ]
-    assert [table.id for table in view.details] == ["devices"]
+    assert [table.id for table in view.tables] == ["partition", "busy", "devices"]
 
 
 def test_a_gpu_that_processes_share_shows_the_partition_each_would_see() -> None:
@@ -220,5 +220,5 @@ def test_the_full_run_shows_bars_only_where_there_is_more_than_one_gpu() -> None
     several = SECTION.build(full_run())
 
     assert isinstance(several, TimeView)
-    assert [table.id for table in several.tables] == ["gpu-bars", "partition", "busy"]
-    assert [table.id for table in view_of(ONE_GPU).tables] == ["partition", "busy"]
+    assert [table.id for table in several.tables] == ["gpu-bars", "partition", "busy", "devices"]
+    assert [table.id for table in view_of(ONE_GPU).tables] == ["partition", "busy", "devices"]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.timeline import Stretch, Timeline
+from nsysan.model.packing import pack
 from nsysan.model.partition import PartTimes
 from nsysan.model.results import Skipped
 from nsysan.report.causes import explained_gpus, present_causes
@@ -105,6 +107,9 @@ def test_it_is_said_how_many_ranges_are_not_drawn() -> None:
 
     (sentence,) = view_of(TIMELINE).left_out
     assert sentence.startswith("3 ranges of threads, none longer than 5.000 ms, are not drawn:")
+    bundled = replace(first, threads=(replace(thread, bundle_count=1, bundles=pack(np.array([0, 9, 3, 1]))),))
+    (sentence,) = view_of(replace(TIMELINE, timeline=replace(TIMELINE.timeline, lanes=(bundled, *others)))).left_out
+    assert sentence.startswith("3 ranges of threads, none longer than 5.000 ms, are drawn together:")
     assert view_of(complete).left_out == ()
 
 
@@ -145,6 +150,7 @@ def test_without_the_script_the_picture_is_hidden_and_its_table_is_there() -> No
     ("gpu_count", "kernels_per_gpu", "limit_bytes"), [(16, 12_000, 2_000_000), (1_024, 100, 6_000_000)]
 )
 def test_a_page_with_everything_stays_small(gpu_count: int, kernels_per_gpu: int, limit_bytes: int) -> None:
+    """Trap T23: a page does not grow with the kernels."""
     results = results_of_random_kernels(gpu_count, kernels_per_gpu)
 
     gpu_time = results.get(GpuTime)

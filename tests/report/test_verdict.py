@@ -30,7 +30,7 @@ from nsysan.report.sections.unanswered import SECTION as UNANSWERED
 from nsysan.report.sections.unanswered import UnansweredView
 from nsysan.report.sections.verdict import SECTION, VerdictView
 from nsysan.report.terms import TERMS
-from nsysan.report.verdict import state_step, state_verdict
+from nsysan.report.verdict import state_verdict, step_fact
 from tests.report.runs import (
     COLLECTIVES,
     EXPLAINED_GPUS,
@@ -108,16 +108,14 @@ def test_what_the_gpus_waited_for_longest_is_named_where_it_is_known() -> None:
     ]
 
 
-def test_the_step_is_told_with_how_the_steps_are_spread() -> None:
+def test_the_median_step_is_a_fact_and_says_where_no_range_marked_it() -> None:
     heuristic = replace(STEPS_OF_FIRST, source=StepSource.HEURISTIC, slow_count=0, slow_every=None)
     none_steady = replace(STEPS_OF_FIRST, median_ns=None)
     runs = [run_of(Steps(replace(STEPS.steps, devices=(each,)))) for each in (STEPS_OF_FIRST, heuristic, none_steady)]
 
-    told = [state_step(run) for run in (*runs, run_of())]
-
-    assert [None if sentence is None else plain(sentence) for sentence in told] == [
-        "The median step takes 70.000 ms; 1 step in 2 takes over 1.2 medians.",
-        "The median step takes 70.000 ms, as far as the period of the kernels tells; no step takes over 1.2 medians.",
+    assert [step_fact(run) for run in (*runs, run_of())] == [
+        "4 steady steps, median 70.000 ms",
+        "4 steady steps by the kernels' period, median 70.000 ms",
         None,
         None,
     ]
@@ -155,7 +153,7 @@ def test_the_rank_that_the_others_wait_for_is_named_with_why_it_is_late() -> Non
     waited = "In collectives the others waited 100.000 ms for rank 1:"
     assert [told(one) for one in (first, by_data, in_turn, unexplained)] == [
         [f"{waited} its clock is slow."],
-        [f"{waited} it idles longer by data loading."],
+        [f"{waited} it waits longer for the data loader."],
         [],
         [],
     ]
@@ -210,7 +208,12 @@ def test_the_facts_place_the_run() -> None:
 
     assert isinstance(view, VerdictView)
     assert view.subject == "rank0.sqlite"
-    assert view.facts == ("2 GPUs, NVIDIA H100 80GB HBM3", "window 1.000 s", "Nsight Systems 2025.6.1")
+    assert view.facts == (
+        "2 GPUs, NVIDIA H100 80GB HBM3",
+        "window 1.000 s",
+        "Nsight Systems 2025.6.1",
+        "4 steady steps, median 70.000 ms",
+    )
 
 
 def test_unknown_figures_are_words_with_a_reason_and_known_ones_have_unit_and_source() -> None:

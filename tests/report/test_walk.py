@@ -81,7 +81,7 @@ def test_evidence_leads_into_the_timeline() -> None:
         ),
     )
     assert following is not None
-    assert plain(following) == "Look next at the gap with most of it: 125.000 ms from 2.125000000s on gpu1."
+    assert plain(following) == "Look next at the gap with most of this loss: 125.000 ms from 2.125000000s on gpu1."
 
 
 def test_throughput_is_told_with_its_conventions_and_what_it_was_counted_from() -> None:

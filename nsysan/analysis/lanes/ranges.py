@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nsysan.analysis.lanes.bundles import by_depth, pack_bundles
 from nsysan.analysis.lanes.names import NameTable
 from nsysan.attribution.clocks import Clock
 from nsysan.attribution.job import Gpu, Job
@@ -20,6 +21,8 @@ from nsysan.timeline.ordering import order_of
 
 THREADS_PER_GPU = 2
 DEPTH_LIMIT = 4
+BUNDLED = 16
+"""For so many ranges that may be kept there may be one bundle a depth of those that are not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,9 @@ class ThreadRanges:
     ``ranges`` packs of each of ``range_count`` ranges, in order of begin, the time since the begin before (the first:
     since the GPU's window begins), its duration, its name (a place in ``names`` from 1 on, 0: not kept) and its depth:
     how many ranges of the thread were open when it began. All ranges of at least ``complete_from_ns`` are here;
-    of ``omitted_count`` shorter ones there was no room. They are cut at the window's edges.
+    of ``omitted_count`` shorter ones there was no room. They are cut at the window's edges. ``bundles`` packs of each
+    of ``bundle_count`` stretches in which those lie, in order of begin, the time since the begin before, its duration,
+    how many of them it holds, and their depth.
     """
 
     pid: int | None
@@ -38,6 +43,8 @@ class ThreadRanges:
     omitted_count: int
     complete_from_ns: int
     ranges: str
+    bundle_count: int = 0
+    bundles: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +100,8 @@ def _pack_thread(trace: Trace, ranges: NvtxRanges, origin_ns: int, room: RangeRo
     numbers = np.column_stack((begun_ns, lengths_ns[rows], name_numbers[rows], depth[rows]))
     dropped_ns = lengths_ns[~kept]
     global_tid = int(ranges.global_tid[0])
+    omitted = by_depth(ranges.start_ns[~kept], ranges.end_ns[~kept], depth[~kept])
+    bundle_count, bundles = pack_bundles(list(omitted), origin_ns, max(room.limit // BUNDLED, 1))
     return ThreadRanges(
         pid=process_of(global_tid),
         tid=global_tid & PID_MASK,
@@ -100,6 +109,8 @@ def _pack_thread(trace: Trace, ranges: NvtxRanges, origin_ns: int, room: RangeRo
         omitted_count=len(dropped_ns),
         complete_from_ns=int(dropped_ns.max(initial=-1)) + 1,
         ranges=pack(numbers.ravel()),
+        bundle_count=bundle_count,
+        bundles=bundles,
     )
 
 

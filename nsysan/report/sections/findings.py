@@ -74,7 +74,7 @@ def _finding(number: int, finding: Finding, lanes: frozenset[str], of: str) -> F
     return FindingView(
         id=f"finding-{number}",
         severity=finding.severity.value,
-        title=finding.title,
+        title=f"{number}. {finding.title}",
         amount=amount,
         unit=None if unit is None else f"{unit} {of}",
         no_amount="about the trace" if found_class is None else "gain not measurable",

@@ -18,6 +18,7 @@ from nsysan.report.stories import StoryView, story_view
 from nsysan.report.terms import TERMS
 
 SHOWN_GAP_COUNT = 20
+TOLD_AT_FIRST = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +42,16 @@ class SizeClass:
 
 @dataclass(frozen=True, slots=True)
 class GapsView(View):
-    """Gaps by size, the stories of the largest, and the largest as a table."""
+    """Gaps by size, the largest as a table, and their stories: the first, and behind the words ``more`` the others."""
 
     tables: tuple[Table, ...]
     stories: tuple[StoryView, ...]
+    more_stories: tuple[StoryView, ...] = ()
+
+    @property
+    def more(self) -> str:
+        """How many stories are left: ``5 more``."""
+        return f"{len(self.more_stories)} more"
 
 
 def size_classes(sizes: Sequence[GapSizes]) -> tuple[SizeClass, ...]:
@@ -71,7 +78,8 @@ def _build(run: Run) -> GapsView | Unanswered:
     tables = (_size_table(classes), *((_gap_table(shown, count, with_lane),) if shown else ()))
     stories = tuple(story_view(gap, gap.story, _place(gap, with_lane)) for gap in shown if gap.story is not None)
     context = f"{counted(count, 'gap')} in all, which add up to the idle time."
-    return GapsView(tables, stories, heading=_heading(classes), context=context)
+    first, more = stories[:TOLD_AT_FIRST], stories[TOLD_AT_FIRST:]
+    return GapsView(tables, first, more, heading=_heading(classes), context=context)
 
 
 def _heading(classes: Sequence[SizeClass]) -> str:
@@ -93,7 +101,7 @@ def _size_table(classes: Sequence[SizeClass]) -> Table:
             Column("in all", numeric=True, unit="ns"),
             Column("of idle", TERMS["idle"], numeric=True, unit="fraction"),
         ),
-        rows=tuple(_size_row(size, total_ns) for size in classes),
+        rows=tuple(_size_row(size, total_ns) for size in _occurring(classes)),
         footers=(
             (
                 Cell("all gaps"),
@@ -105,6 +113,12 @@ def _size_table(classes: Sequence[SizeClass]) -> Table:
         ),
         source="gap_sizes[]",
     )
+
+
+def _occurring(classes: Sequence[SizeClass]) -> Sequence[SizeClass]:
+    """The classes from the smallest to the largest that has a gap."""
+    having = [place for place, size in enumerate(classes) if size.count]
+    return classes[having[0] : having[-1] + 1]
 
 
 def _size_row(size: SizeClass, total_ns: int) -> tuple[Cell, ...]:
@@ -134,6 +148,7 @@ def _gap_table(gaps: Sequence[Gap], count: int, with_lane: frozenset[str]) -> Ta
         rows=tuple(_gap_row(gap, max(gaps[0].duration_ns, 1), with_lane) for gap in gaps),
         search="gpu, kernel, cause",
         source="gaps[]",
+        fold="the largest gaps",
     )
 
 

@@ -143,6 +143,7 @@ def _tree_table(found: Ranges) -> Table:
         rows=tuple(_node_row(node, depth, _parent_of(node, found.range_tree), most_ns) for node, depth in ordered),
         note=_omitted(found.range_nodes_omitted_count, "path"),
         source="range_tree[]",
+        fold="how they nest",
         is_ordered=True,
     )
 

@@ -16,7 +16,7 @@ from nsysan.report.elements import Table, Term
 from nsysan.report.extremes import alike, one_of_those
 from nsysan.report.partition import part_term
 from nsysan.report.prose import listed, spelled
-from nsysan.report.section import Layout, Section, View
+from nsysan.report.section import Section, View
 from nsysan.report.stage_tables import stage_bars, stage_devices, stage_name, stage_parts
 
 _NAMED_COUNT = 3
@@ -132,4 +132,4 @@ def _not_computing_ns(stage: StageTime) -> int:
     return time.exposed_communication_ns + time.exposed_copy_ns + time.idle_ns
 
 
-SECTION = Section("stages", 24, "Stages", "What a step does when", _build, Layout.WIDE)
+SECTION = Section("stages", 24, "Stages", "What a step does when", _build)

@@ -10,7 +10,7 @@ from nsysan.model.run import Run
 from nsysan.model.units import counted, format_count, format_duration
 from nsysan.report.elements import ColumnChart, Table, Tick
 from nsysan.report.extremes import alike, one_of_those
-from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
+from nsysan.report.section import Section, Unanswered, View, unanswered
 from nsysan.report.step_chart import group_size, step_axis, step_chart
 from nsysan.report.step_tables import device_table, mean_step_table, step_table
 from nsysan.report.steps import (
@@ -100,4 +100,4 @@ def _sentences(table: StepTable, device: StepsOfDevice) -> tuple[str, ...]:
     return (*sentences, *(sentence for sentence in further if sentence is not None))
 
 
-SECTION = Section("steps", 22, "Steps", "How long a step takes", _build, Layout.WIDE)
+SECTION = Section("steps", 22, "Steps", "How long a step takes", _build)

@@ -54,6 +54,7 @@ def _table(found: Occupancy) -> Table:
         rows=tuple(_row(row) for row in rows[:SHOWN_KERNEL_COUNT]),
         note=f"{format_count(omitted_count)} more kernels are left out here." if omitted_count > 0 else None,
         source="theoretical_occupancy[]",
+        fold="by kernel",
     )
 
 

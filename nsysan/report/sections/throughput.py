@@ -31,7 +31,7 @@ def _build(run: Run) -> ThroughputView | None:
     report = found.throughput
     tables = (_utilisation(report.utilisation), layout_table(report.layouts), _costs(report.costs))
     sentences = (*_basis(report), *unknown_sentences(report))
-    return ThroughputView(tuple(filter(None, tables)), sentences, heading=throughput_sentence(report))
+    return ThroughputView(tuple(filter(None, tables)), sentences, heading=throughput_sentence(report) or _NOTHING)
 
 
 _NAMES = {"mfu": "MFU", "tokens_per_s": "tokens a second", "cost_per_hour": "the cost of an hour"}
@@ -48,8 +48,8 @@ def unknown_sentences(report: ThroughputReport) -> Iterator[str]:
 _NOTHING = "Neither throughput nor cost is known"
 
 
-def throughput_sentence(report: ThroughputReport) -> str:
-    """The figures in one sentence, with the convention of each."""
+def throughput_sentence(report: ThroughputReport) -> str | None:
+    """The figures in one sentence, with the convention of each; None where there is none."""
     told = [f"{report.tokens_per_s:,.0f} tokens a second"] if report.tokens_per_s is not None else []
     known = [row for row in report.utilisation if row.mfu is not None]
     told += [f"MFU {fraction_or(row.mfu, '')} ({row.attention.value} attention)" for row in known]
@@ -57,13 +57,13 @@ def throughput_sentence(report: ThroughputReport) -> str:
         told.append(f"{report.cost_per_hour:,.2f} an hour")
     if report.scaling is not None:
         told.append(_scaling(report.scaling))
-    return capitalized(", ".join(told)) or _NOTHING
+    return capitalized(", ".join(told)) or None
 
 
 def throughput_paragraph(report: ThroughputReport) -> str:
     """The same for a text, with what is not known and why: a figure that is missing is said to be."""
     known = throughput_sentence(report)
-    told = [] if known == _NOTHING else [ended(known)]
+    told = [] if known is None else [ended(known)]
     return " ".join((*told, *_measured_sentences(report.utilisation), *unknown_sentences(report)))
 
 

@@ -49,7 +49,6 @@ class TimeView(View):
     legend: tuple[LegendEntry, ...]
     choice: str | None
     tables: tuple[Table, ...]
-    details: tuple[Table, ...]
 
 
 def _build(run: Run) -> TimeView | Unanswered:
@@ -65,8 +64,12 @@ def _build(run: Run) -> TimeView | Unanswered:
         ticks=_ticks(gpu_time),
         legend=tuple(_legend_entry(gpu_time, part) for part in Part),
         choice=choice_of_gpus(gpu_time, SHOWN_GPU_COUNT),
-        tables=(*bars, partition_table(gpu_time, shown), busy_table(shown)),
-        details=device_tables(gpu_time, shown, run.reports),
+        tables=(
+            *bars,
+            partition_table(gpu_time, shown),
+            busy_table(shown),
+            *device_tables(gpu_time, shown, run.reports),
+        ),
     )
 
 

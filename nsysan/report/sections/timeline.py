@@ -190,9 +190,11 @@ def _left_out(timeline: TimelineLanes) -> Iterator[str]:
     if threads:
         omitted_count = sum(thread.omitted_count for thread in threads)
         longest_ns = max(thread.complete_from_ns for thread in threads) - 1
+        drawn = "drawn together: a low bar in a thread's row says how many lie in it."
+        if any(not thread.bundle_count for thread in threads):
+            drawn = "not drawn: where a thread's row is empty, some may have run."
         yield (
-            f"{counted(omitted_count, 'range')} of threads, none longer than {format_duration(longest_ns)}, are not "
-            "drawn: where a thread's row is empty, some may have run."
+            f"{counted(omitted_count, 'range')} of threads, none longer than {format_duration(longest_ns)}, are {drawn}"
         )
 
 
@@ -209,6 +211,7 @@ def _table(timeline: TimelineLanes) -> Table:
         ),
         rows=tuple(_row(stretch) for stretch in timeline.stretches),
         source="timeline.stretches[]",
+        fold="even stretches",
     )
 
 

@@ -28,7 +28,7 @@ function figure(value, unit) {
 }
 
 for (const table of document.querySelectorAll("main table")) {
-  const shownAtFirst = 25;
+  const shownAtFirst = 10;
   const body = table.tBodies[0];
   const rows = [...body.rows];
   const heads = [...table.tHead.rows[0].cells];
@@ -57,8 +57,11 @@ for (const table of document.querySelectorAll("main table")) {
       return words.every((word) => text.includes(word));
     });
     const shown = new Set(found.slice(0, limit));
+    const matches = new Set(found);
+    // what is only beyond the first rows is there in print
     rows.forEach((row) => {
-      row.hidden = !shown.has(row);
+      row.hidden = !matches.has(row);
+      row.classList.toggle("beyond", !shown.has(row));
     });
     if (field) field.parentElement.querySelector("[role=status]").textContent = `${found.length} of ${rows.length} rows`;
     more.textContent = `Show all ${found.length} rows`;

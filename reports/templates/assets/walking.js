@@ -25,8 +25,12 @@
     const make = (next) => {
       if (current) current.tabIndex = -1;
       current = next;
-      if (current) current.tabIndex = 0;
+      if (!current) return;
+      current.tabIndex = 0;
+      // a table with a stop inside of it scrolls to that: its frame needs none
+      current.closest(".scroll")?.removeAttribute("tabindex");
     };
+    const renew = () => (!current || !isShown(current)) && make(all.find(isShown) ?? null);
     const steps = {
       ArrowRight: (shown, at) => shown[at + 1],
       ArrowLeft: (shown, at) => shown[at - 1],
@@ -36,12 +40,11 @@
       End: (shown) => shown[shown.length - 1],
     };
     for (const control of all) control.tabIndex = -1;
-    make(all.find(isShown) ?? null);
-    // a table with a stop inside of it scrolls to that: its frame needs none
-    current?.closest(".scroll")?.removeAttribute("tabindex");
+    renew();
     group.addEventListener("focusin", ({ target }) => all.includes(target) && make(target));
-    // a row that a search hides must not take the stop with it
-    group.addEventListener("rows", () => (!current || !isShown(current)) && make(all.find(isShown) ?? null));
+    // a row that a search hides must not take the stop with it, and what is unfolded gets one
+    group.addEventListener("rows", renew);
+    group.closest("details")?.addEventListener("toggle", renew);
     group.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || !steps[event.key]) return;
       const shown = all.filter(isShown);

@@ -47,6 +47,7 @@ def _table(topic: TopicDifferences, shown: list[Difference]) -> Table:
         ),
         rows=tuple(_row(one) for one in shown),
         source=topic.id,
+        fold=topic.title,
     )
 
 

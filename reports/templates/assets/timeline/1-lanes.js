@@ -206,6 +206,20 @@ class TimelineItems {
     return rows;
   }
 
+  // The stretches that hold the ranges of a thread for which there was no room, a list for each depth.
+  static bundles(thread, origin) {
+    const rows = [];
+    const numbers = unpackNumbers(thread.bundles ?? "");
+    let start = origin;
+    for (let at = 0; at < numbers.length; at += 4) {
+      start += numbers[at];
+      const [length, count, depth] = numbers.slice(at + 1, at + 4);
+      while (rows.length <= depth) rows.push(new TimelineItems());
+      rows[depth].add(start, length, `${count.toLocaleString("en-US")} ${count === 1 ? "short range" : "short ranges"}`, "range");
+    }
+    return rows;
+  }
+
   // Where the first item that may reach beyond a moment stands; items of one row seldom overlap.
   firstAfter(time) {
     let place = placeBefore(this.starts, time);

@@ -191,14 +191,17 @@ TimelineItems.prototype.nameOf = function nameOf(place, names) {
 };
 
 // A row of named things alone: steps, or ranges of one depth. A click on a thing of a row that selects selects it.
+// Bundles stand for things for which there is no room, and are drawn low.
 class TimelineItemRow {
-  constructor({ label, items, height, gap, selects = false }) {
-    Object.assign(this, { label, items, selects, height: height + gap, itemHeight: height });
+  constructor({ label, items, height, gap, bundles = null, selects = false }) {
+    Object.assign(this, { label, items, bundles, selects, height: height + gap, itemHeight: height });
     this.lane = null;
   }
 
   describe(time, names) {
     const place = this.items.at(time);
-    return place === null ? null : this.items.describe(place, names);
+    if (place !== null) return this.items.describe(place, names);
+    const bundle = this.bundles?.at(time) ?? null;
+    return bundle === null ? null : { ...this.bundles.describe(bundle, names), note: "aggregated" };
   }
 }

@@ -50,10 +50,13 @@ class TimelineModel {
   }
 
   static threadRows(thread, gpu) {
-    const rows = TimelineItems.ranges(thread, gpu.lane.start_ns + gpu.shift_ns);
-    return rows.map((items, depth) => {
+    const origin = gpu.lane.start_ns + gpu.shift_ns;
+    const [rows, bundled] = [TimelineItems.ranges(thread, origin), TimelineItems.bundles(thread, origin)];
+    const depthCount = Math.max(rows.length, bundled.length);
+    return Array.from({ length: depthCount }, (_, depth) => {
       const label = depth ? "" : `thread ${thread.tid}`;
-      return new TimelineItemRow({ label, items, height: 15, gap: depth === rows.length - 1 ? 8 : 2 });
+      const items = rows[depth] ?? new TimelineItems();
+      return new TimelineItemRow({ label, items, bundles: bundled[depth], height: 15, gap: depth === depthCount - 1 ? 8 : 2 });
     });
   }
 

@@ -65,6 +65,7 @@ class TimelinePicture {
     context.textBaseline = "middle";
     const rows = this.rows(choice);
     for (const { row, y } of rows) if (row.lane) this.drawLane(context, row, y, view);
+    for (const { row, y } of rows) if (row.bundles) this.drawBundles(context, row, y, view);
     for (const { row, y } of rows) if (row.items) this.drawItems(context, row, y, view);
     this.drawRuler(context, view, this.model.choices[choice].shift);
     if (selection) this.drawSelection(context, view, selection);
@@ -96,6 +97,17 @@ class TimelinePicture {
       if (right - left < smallest || right <= drawnTo) continue;
       this.drawBox(context, { left, right, y, height }, row.items.nameOf(place, this.model.names), row.items.kinds[place]);
       drawnTo = Math.max(right, left + 1 / this.ratio);
+    }
+  }
+
+  // Low bars without edges: things too many to be drawn each.
+  drawBundles(context, { bundles, itemHeight }, y, view) {
+    context.fillStyle = this.colours.text.hairline;
+    for (let place = bundles.firstAfter(view.start); place < bundles.starts.length; place += 1) {
+      if (bundles.starts[place] >= view.end) break;
+      const left = Math.max(this.x(bundles.starts[place], view), this.margin);
+      const right = Math.min(this.x(bundles.ends[place], view), this.width);
+      context.fillRect(left, y + itemHeight / 2, Math.max(right - left, 1 / this.ratio), itemHeight / 2);
     }
   }
 
