@@ -106,20 +106,21 @@ def test_a_few_small_reports_start_no_process(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize(
-    ("name", "count", "core_count", "process_count"),
+    ("reports", "core_count", "process_count"),
     [
-        ("rank.sqlite", 150, 8, 0),
+        (("rank.sqlite", 150), 8, 0),
         # 256 exports take 15 ms each, 3.84 s
-        ("rank.sqlite", 256, 8, 8),
-        ("rank.sqlite", 256, 1, 0),
+        (("rank.sqlite", 256), 8, 8),
+        (("rank.sqlite", 256), 1, 0),
         # what has to be exported first takes half a second each
-        ("rank.nsys-rep", 6, 8, 6),
-        ("rank.nsys-rep", 1, 8, 0),
+        (("rank.nsys-rep", 6), 8, 6),
+        (("rank.nsys-rep", 1), 8, 0),
     ],
 )
 def test_processes_are_started_where_reading_takes_long(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, name: str, count: int, core_count: int, process_count: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reports: tuple[str, int], core_count: int, process_count: int
 ) -> None:
+    name, count = reports
     started: list[int] = []
     monkeypatch.setattr("nsysan.pipeline.local_workers._core_count", lambda: core_count)
     monkeypatch.setattr("nsysan.pipeline.local_workers.read_by_processes", lambda *told: started.append(told[2]))
