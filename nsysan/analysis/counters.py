@@ -174,7 +174,7 @@ def _known(job: Job) -> Iterator[_Sampled]:
 def _unknown(job: Job) -> Iterator[_Sampled]:
     nothing = np.empty(0, np.int64)
     for report, machine_id, samples in counters_of_nobody(job):
-        bounds_ns = [device.occupancy.bounds_ns for device in job.devices if device.report == report]
+        bounds_ns = [device.occupancy.bounds_ns for device in job.devices_of(report)]
         window = min(int(bounds[0]) for bounds in bounds_ns), max(int(bounds[-1]) for bounds in bounds_ns)
         occupancy = sweep(nothing, nothing, nothing.astype(np.uint8), window)
         yield _Sampled(None, machine_id, samples, 0, occupancy, union(nothing, nothing))

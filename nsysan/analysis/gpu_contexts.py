@@ -54,7 +54,7 @@ def gpu_contexts(job: Job) -> tuple[GpuContext, ...]:
 def _of_report(job: Job, report: int, window: Window, switches: GpuSwitches | None) -> Iterator[GpuContext]:
     if switches is None:
         return
-    recorded = {device.global_pid for device in job.devices if device.report == report}
+    recorded = {device.global_pid for device in job.devices_of(report)}
     known = bool(recorded & set(distinct(switches.global_pid).tolist()))
     switches = switches.take(np.isin(switches.tag, [int(tag) for tag in (*_BEGINS, SwitchTag.SAVE_END)]))
     context_of = codes_of(switches.gpu_id, switches.context_id, switches.global_pid)

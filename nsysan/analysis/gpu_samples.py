@@ -9,6 +9,7 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import ClassVar
 
+from nsysan.analysis.host_names import host_names
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.job import Job
 from nsysan.model.gpu_samples import GpuSamples, Monitor, Sampled, SampledGpu
@@ -95,11 +96,9 @@ def _summary(recording: GpuSamples, *, keep_identity: bool) -> GpuSamplesSummary
 
 
 def _host_names(gpus: Sequence[SampledGpu], *, keep_identity: bool) -> Mapping[str, str]:
-    """What hosts are called where there are several: by their names, or numbered as they come."""
-    hosts = list(dict.fromkeys(gpu.host for gpu in gpus if gpu.host is not None))
-    if len(hosts) <= 1:
-        return {}
-    return {host: display_text(host) if keep_identity else f"host {place}" for place, host in enumerate(hosts, start=1)}
+    """What hosts are called; where there is one alone it needs no name."""
+    found = host_names((gpu.host for gpu in gpus if gpu.host is not None), keep_identity=keep_identity)
+    return found if len(found) > 1 else {}
 
 
 def _label(gpu: SampledGpu, hosts: Mapping[str, str]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from nsysan.analysis.host_names import host_names
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.collectives.logged_calls import LogUse
 from nsysan.attribution.job import Job
@@ -160,7 +161,7 @@ def _summary(log: NcclLog, use: LogUse, *, keep_identity: bool) -> NcclLogSummar
 
 def _networks(log: NcclLog, *, keep_identity: bool) -> Iterator[NetworkUse]:
     """The networks, that of most processes first."""
-    numbers = {host: f"host {place}" for place, host in enumerate(_hosts(log), start=1)}
+    names = host_names((one.origin.host for one in log.networks), keep_identity=keep_identity)
     ranks = _ranks_in_largest(log)
     using: defaultdict[str, list[tuple[LogOrigin, int]]] = defaultdict(list)
     for one in log.networks:
@@ -171,13 +172,9 @@ def _networks(log: NcclLog, *, keep_identity: bool) -> Iterator[NetworkUse]:
             network=display_text(name),
             process_count=len({(origin.host, origin.pid, origin.device_id) for origin, _ in found}),
             ranks=tuple(sorted(ranks[origin] for origin, _ in found if origin in ranks))[:SHOWN_ROWS],
-            hosts=tuple(display_text(host) if keep_identity else numbers[host] for host in hosts)[:SHOWN_ROWS],
+            hosts=tuple(names[host] for host in hosts)[:SHOWN_ROWS],
             first_line=min(line for _, line in found),
         )
-
-
-def _hosts(log: NcclLog) -> dict[str, None]:
-    return dict.fromkeys(one.origin.host for one in log.networks)
 
 
 def _ranks_in_largest(log: NcclLog) -> Mapping[LogOrigin, int]:

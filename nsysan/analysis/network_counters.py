@@ -39,7 +39,7 @@ def network_counters(job: Job) -> tuple[NetworkCounter, ...]:
 
 
 def _of_report(job: Job, report: int, trace: Trace) -> Iterator[NetworkCounter]:
-    windows = [device.occupancy.bounds_ns for device in job.devices if device.report == report]
+    windows = [device.occupancy.bounds_ns for device in job.devices_of(report)]
     if trace.network_samples is None or not windows:
         return
     start_ns = min(int(bounds_ns[0]) for bounds_ns in windows)

@@ -113,7 +113,7 @@ def compute_ranges(job: Job, _results: ResultSet) -> Ranges | Skipped:
         return Skipped(Ranges.id, "the trace holds no ranges", RECORD_HOST.by({trace.profiler for trace in job.traces}))
     found = _Collected()
     for report, threads in enumerate(job.idle.threads):
-        devices = [device for device in job.devices if device.report == report]
+        devices = job.devices_of(report)
         if devices and len(threads.host.ranges):
             found.add(ReportRanges(threads, *_work_and_bounds(job, devices), found.numbers), _starved(job, devices))
     rows = found.rows()

@@ -5,13 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.collectives.charging import charged_waits
 from nsysan.attribution.job import Job
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.tables import Int64Array
 
 SHOWN_PAIRS = 1024
+SHOWN_AWAITED = 12
+SHOWN_WAITING = 32
+"""Between so many ranks that were waited for most, and so many that waited most, every pair is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +30,26 @@ class RankWait:
 
 
 @dataclass(frozen=True, slots=True)
+class AwaitedRank:
+    """A rank that ``waiting_count`` others waited for, ``wait_ns`` in all."""
+
+    rank: int
+    waiting_count: int
+    wait_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class RankWaits:
-    """The pairs of ranks of which one waited for the other, the longest first; the omitted ones waited so long."""
+    """The pairs of ranks of which one waited for the other, the longest first; the omitted ones waited so long.
+
+    ``awaited_ranks`` are those that all others together waited for longest, over the omitted pairs too.
+    """
 
     id: ClassVar[str] = "rank_waits"
 
     rank_waits: tuple[RankWait, ...]
     rank_waits_omitted_ns: int
+    awaited_ranks: tuple[AwaitedRank, ...] = ()
 
 
 def compute_rank_waits(job: Job, results: ResultSet) -> RankWaits | Skipped:
@@ -38,14 +57,36 @@ def compute_rank_waits(job: Job, results: ResultSet) -> RankWaits | Skipped:
     collectives = results.get(Collectives)
     if isinstance(collectives, Skipped):
         return Skipped(RankWaits.id, collectives.reason, collectives.recapture)
-    rank_of = job.collectives.ranks.of_member
-    pairs = [
-        RankWait(rank_of[member], rank_of[awaited], wait_ns)
-        for (member, awaited), wait_ns in charged_waits(job.collectives.measured).items()
-    ]
-    pairs.sort(key=lambda pair: (-pair.wait_ns, pair.awaited_rank, pair.rank))
-    omitted_ns = sum(pair.wait_ns for pair in pairs[SHOWN_PAIRS:])
-    return RankWaits(tuple(pairs[:SHOWN_PAIRS]), omitted_ns)
+    found = job.collectives
+    return _summary(charged_waits(found.measured, len(found.members)), np.array(found.ranks.of_member, np.int64))
 
 
 ANALYSIS = Analysis(RankWaits, compute_rank_waits, needs=(Collectives,))
+
+
+def _summary(waits_ns: Int64Array, ranks: Int64Array) -> RankWaits:
+    """The longest of these waits (rows: who waited, columns: for whom), and whom all waited for."""
+    in_order = np.argsort(ranks)
+    waits_ns, ranks = waits_ns[np.ix_(in_order, in_order)], ranks[in_order]
+    awaited = _largest(waits_ns.sum(axis=0), SHOWN_AWAITED)
+    is_mapped = np.zeros(waits_ns.shape, np.bool_)
+    is_mapped[np.ix_(_largest(waits_ns[:, awaited].sum(axis=1), SHOWN_WAITING), awaited)] = True
+    rows, columns = np.nonzero(waits_ns)
+    times_ns = waits_ns[rows, columns]
+    chosen = np.lexsort((-times_ns, ~is_mapped[rows, columns]))[:SHOWN_PAIRS]
+    chosen = chosen[np.lexsort((rows[chosen], columns[chosen], -times_ns[chosen]))]
+    pairs = zip(ranks[rows[chosen]].tolist(), ranks[columns[chosen]].tolist(), times_ns[chosen].tolist(), strict=True)
+    return RankWaits(
+        rank_waits=tuple(RankWait(*pair) for pair in pairs),
+        rank_waits_omitted_ns=int(times_ns.sum() - times_ns[chosen].sum()),
+        awaited_ranks=tuple(
+            AwaitedRank(int(ranks[place]), int(np.count_nonzero(waits_ns[:, place])), int(waits_ns[:, place].sum()))
+            for place in awaited.tolist()
+        ),
+    )
+
+
+def _largest(values: Int64Array, limit: int) -> Int64Array:
+    """The places of the largest values that are not 0, the largest first."""
+    places = np.argsort(-values, kind="stable")[:limit]
+    return places[values[places] > 0]

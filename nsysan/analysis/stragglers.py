@@ -81,27 +81,46 @@ def compute_stragglers(job: Job, results: ResultSet) -> Stragglers | Skipped:
     if collectives.collectives and all(row.wait_ns is None for row in collectives.collectives):
         reason = "no collective is there on all of its ranks, so that nothing shows who came last"
         return Skipped(Stragglers.id, reason, "Give the reports of all ranks.")
-    found = sorted(_stragglers(job, arrivals, seen), key=lambda one: (-one.caused_ns, one.rank))
-    return Stragglers(tuple(found[:SHOWN_RANKS]))
+    lateness = sorted(_lateness(job, arrivals, seen), key=lambda late: (-late.caused_ns, late.rank))
+    causes = LatenessCauses(job)
+    return Stragglers(tuple(late.straggler(job, causes) for late in lateness[:SHOWN_RANKS]))
 
 
 ANALYSIS = Analysis(Stragglers, compute_stragglers, needs=(Collectives,))
 
 
-def _stragglers(job: Job, arrivals: Arrivals, seen: dict[int, int]) -> Iterator[Straggler]:
-    found, causes = job.collectives, LatenessCauses(job)
-    for member in np.unique(arrivals.member).tolist():
-        own = arrivals.take(arrivals.member == member)
-        late_frac = len(own) / seen[member]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lateness:
+    """A member that came last, and when; why is asked of those shown alone, since it takes all other ranks to say."""
+
+    member: int
+    rank: int
+    arrivals: Arrivals
+    instance_count: int
+
+    @property
+    def caused_ns(self) -> int:
+        return int(self.arrivals.caused_ns.sum())
+
+    def straggler(self, job: Job, causes: LatenessCauses) -> Straggler:
+        """The same with why it is late."""
+        found, own = job.collectives, self.arrivals
         others = {other for place in np.unique(own.series).tolist() for other in found.measured[place].series.members}
-        yield Straggler(
-            rank=found.ranks.of_member[member],
-            device=found.members[member].id,
+        late_frac = len(own) / self.instance_count
+        return Straggler(
+            rank=self.rank,
+            device=found.members[self.member].id,
             late_count=len(own),
-            instance_count=seen[member],
+            instance_count=self.instance_count,
             late_frac=late_frac,
             pattern=Pattern.PERSISTENT if late_frac >= PERSISTENT_FROM_FRAC else Pattern.ROTATING,
             late_ns=float(np.median(own.late_ns)),
-            caused_ns=int(own.caused_ns.sum()),
-            why=causes.of(member, sorted(others - {member}), int(own.late_ns.sum())),
+            caused_ns=self.caused_ns,
+            why=causes.of(self.member, sorted(others - {self.member}), int(own.late_ns.sum())),
         )
+
+
+def _lateness(job: Job, arrivals: Arrivals, seen: dict[int, int]) -> Iterator[_Lateness]:
+    for member in np.unique(arrivals.member).tolist():
+        own = arrivals.take(arrivals.member == member)
+        yield _Lateness(member, job.collectives.ranks.of_member[member], own, seen[member])

@@ -30,6 +30,7 @@ from nsysan.model.partition import PartTimes
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import Int64Array
 from nsysan.timeline.coverage import coverage, even_edges
+from nsysan.timeline.intervals import Intervals
 from nsysan.timeline.occupancy import Occupancy
 
 STRETCH_COUNT = 12
@@ -37,6 +38,7 @@ ALL_GPUS_PIECES = 4096
 GPU_PIECES = 26_000
 STREAM_PIECES = 26_000
 ACTIVITIES = 22_000
+OTHER_PIECES = 128_000
 RANGES = 12_000
 NAME_BYTES = 150_000
 LATE_PAIRS = 4
@@ -63,6 +65,15 @@ class GpuLanes:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherLane:
+    """The partition over time of a GPU that is not among those shown at first, to lie beside any other."""
+
+    id: str
+    shift_ns: int
+    lane: Lane
+
+
+@dataclass(frozen=True, slots=True)
 class Stretch:
     """One of ``STRETCH_COUNT`` even stretches of the axis: the time of each part in it, summed over all GPUs."""
 
@@ -75,8 +86,9 @@ class Stretch:
 class TimelineLanes:
     """The axis from the first window's begin to the last one's end, and everything drawn on it.
 
-    ``all_gpus`` is null with one GPU. ``lanes`` are of the GPUs shown, ``gpu_count`` is how many have a window;
-    ``columns`` are what the bits of a piece stand for, ``names`` what activities and ranges refer to by number.
+    ``all_gpus`` is null with one GPU. ``lanes`` are of the GPUs shown, ``other_lanes`` of the rest of the ``gpu_count``
+    that have a window; ``columns`` are what the bits of a piece stand for, ``names`` what activities and ranges refer
+    to by number.
     """
 
     start_ns: int
@@ -89,6 +101,7 @@ class TimelineLanes:
     kernel_places: tuple[KernelPlace, ...]
     part_places: tuple[PartPlace, ...]
     names: tuple[str, ...]
+    other_lanes: tuple[OtherLane, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +138,17 @@ def compute_timeline(job: Job, results: ResultSet) -> Timeline | Skipped:
     stretches = tuple(_stretches(occupancies, even_edges(start_ns, end_ns, STRETCH_COUNT)))
     return Timeline(
         TimelineLanes(
-            start_ns, end_ns, len(judged), COLUMNS, stretches, over_all, lanes, places, stretched, names.names
+            start_ns,
+            end_ns,
+            len(judged),
+            COLUMNS,
+            stretches,
+            over_all,
+            lanes,
+            places,
+            stretched,
+            names.names,
+            tuple(_other_lanes(job, _others(judged, shown), clocks)),
         )
     )
 
@@ -160,6 +183,21 @@ class _Room:
             omitted_stream_count=omitted,
             threads=threads_of(self.job, gpu, self.clocks, ranges),
         )
+
+
+def _others(gpus: Sequence[Gpu], shown: Sequence[Gpu]) -> list[Gpu]:
+    ids = {gpu.id for gpu in shown}
+    return [gpu for gpu in gpus if gpu.id not in ids]
+
+
+def _other_lanes(job: Job, gpus: Sequence[Gpu], clocks: Sequence[Clock]) -> Iterator[OtherLane]:
+    """The lanes of GPUs of which nothing but the partition is shown."""
+    nothing = np.empty(0, np.int64)
+    for gpu in gpus:
+        idle = job.idle.of_gpu(gpu)
+        limit = min(LANE_PIECES, OTHER_PIECES // len(gpus))
+        lane = lane_of(gpu.occupancy, Intervals(nothing, nothing), limit, None if idle is None else idle.pieces)
+        yield OtherLane(gpu.id, _shift_ns(gpu, clocks), lane)
 
 
 def _shift_ns(gpu: Gpu, clocks: Sequence[Clock]) -> int:

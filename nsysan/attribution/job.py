@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from nsysan.attribution.activities import SOURCES, Activities, DeviceActivities, collect_activities, in_order
 from nsysan.attribution.clocks import Clock, clocks_of, shifted
@@ -92,7 +93,7 @@ class Gpu:
         return int(self.occupancy.bounds_ns[0]), int(self.occupancy.bounds_ns[-1])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # with slots it could keep nothing that is asked for by every rank of a thousand
 class Job:
     """The traces of a run and the GPUs they hold; ``notes`` says what could not be known about them."""
 
@@ -114,10 +115,21 @@ class Job:
     ceilings: Ceilings | None = None
     """What such a machine was measured to reach, as far as the user says it."""
 
-    @property
+    @cached_property
     def devices(self) -> tuple[Device, ...]:
         """The devices of all GPUs."""
         return tuple(device for gpu in self.gpus for device in gpu.devices)
+
+    def devices_of(self, report: int) -> list[Device]:
+        """The devices of one report."""
+        return self._by_report.get(report, [])
+
+    @cached_property
+    def _by_report(self) -> dict[int, list[Device]]:
+        found: dict[int, list[Device]] = {}
+        for device in self.devices:
+            found.setdefault(device.report, []).append(device)
+        return found
 
     def shift_ns(self, report: int, other: int) -> int:
         """What to add to times of one report to have them on the clock of the other; 0 where that is unknown."""
@@ -126,8 +138,11 @@ class Job:
 
     def clock_shift_ns(self, device: Device) -> int:
         """What to add to the device's times to have them on the clock that collectives tell all reports share."""
-        places = {member.id: place for place, member in enumerate(self.collectives.members)}
-        return self.collectives.shift_ns(places[device.id])
+        return self.collectives.shift_ns(self._member_of[device.id])
+
+    @cached_property
+    def _member_of(self) -> dict[str, int]:
+        return {member.id: place for place, member in enumerate(self.collectives.members)}
 
     @property
     def has_unusable_records(self) -> bool:

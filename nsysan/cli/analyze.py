@@ -127,8 +127,8 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     from nsysan.pipeline.analyze import AnalyzeOptions, analyze
     from nsysan.pipeline.cluster import reading_on
     from nsysan.pipeline.inputs import expand_inputs, report_stem
+    from nsysan.pipeline.local_workers import read_locally
     from nsysan.pipeline.model_file import model_path, read_model
-    from nsysan.pipeline.report_tasks import read_here
     from nsysan.pipeline.saved_run import load_run
     from nsysan.pipeline.smaller_run import step_parts
     from nsysan.pipeline.throughput import ThroughputOptions
@@ -161,7 +161,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     beside = (*evidence, *(path for path in (ceilings, smaller, model and model_path(model)) if path))
     check_places((page, run_json), force=force, inputs=[*files, *beside])
     with watching(quiet=quiet) as progress:
-        run = analyze(files, options, progress, read_here if scheduler is None else reading_on(scheduler))
+        run = analyze(files, options, progress, read_locally if scheduler is None else reading_on(scheduler))
     _deliver(run, outputs, [*files, *beside])
     return 0 if fail_on is None else _judge(run, Severity(fail_on))
 

@@ -36,3 +36,19 @@ class Collective(str, Enum):
     SEND_RECV = "send_recv"
     BARRIER = "barrier"
     UNKNOWN = "unknown"
+
+
+_NAMED_LIKE_CALLS = {
+    "".join(kind.value.split("_")): kind for kind in Collective if kind not in {Collective.BARRIER, Collective.UNKNOWN}
+}
+COLLECTIVE_OF_CALL = _NAMED_LIKE_CALLS | {
+    "bcast": Collective.BROADCAST,
+    "send": Collective.SEND_RECV,
+    "recv": Collective.SEND_RECV,
+}
+"""What a call of NCCL, a line of its log or a program of nccl-tests does, by its name in small letters alone."""
+
+
+def collective_called(name: str) -> Collective | None:
+    """What the call of this name does, however its words are put together (``AllReduce``, ``all_reduce``)."""
+    return COLLECTIVE_OF_CALL.get(name.lower().replace("_", ""))

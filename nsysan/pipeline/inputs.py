@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import filecmp
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from nsysan.ingest.arrow.folder import table_format
+from nsysan.ingest.fingerprint import fingerprint_of
 from nsysan.ingest.nsys.kept_export import KEPT_EXPORT_SUFFIX
 from nsysan.ingest.nsys.tables import TABLE_NAMES
 from nsysan.model.errors import InputError
 from nsysan.model.run import Note
 from nsysan.model.text import display_text, natural_order, visible_text
+from nsysan.model.trace import Fingerprint
 
 REPORT_SUFFIXES = (".sqlite", ".nsys-rep", ".qdrep")
 """What is taken from a folder; where an export lies beside its report, the export alone."""
@@ -42,15 +45,42 @@ def _suffix(path: Path) -> str | None:
 def without_copies(paths: Sequence[Path]) -> tuple[list[Path], list[Note]]:
     """The paths whose content is not that of an earlier one, and a note for each that was left out."""
     kept: list[Path] = []
+    alike: dict[object, list[Path]] = {}
     notes = []
-    for path in paths:
-        original = next((other for other in kept if _same_content(path, other)), None)
+    for path, marks in zip(paths, _marks(paths), strict=True):
+        others = alike.setdefault(marks, [])
+        original = next((other for other in others if _same_content(path, other)), None)
         if original is None:
             kept.append(path)
+            others.append(path)
         else:
             names = f"{display_text(path.name)} and {display_text(original.name)}"
             notes.append(Note("same_content", f"{names} have the same content: it is counted once."))
     return kept, notes
+
+
+def _marks(paths: Sequence[Path]) -> Iterator[object]:
+    """What paths of the same content have in common, and few others, so that a thousand need no million comparisons."""
+    sizes = [_size_bytes(path) for path in paths]
+    counts = Counter(sizes)
+    for path, size_bytes in zip(paths, sizes, strict=True):
+        yield size_bytes if size_bytes is None or counts[size_bytes] == 1 else _fingerprint(path)
+
+
+def _size_bytes(path: Path) -> int | None:
+    """The size of a file, None of anything else and of what cannot be reached."""
+    try:
+        return path.stat().st_size if path.is_file() else None
+    except OSError:
+        return None
+
+
+def _fingerprint(path: Path) -> Fingerprint | None:
+    try:
+        return fingerprint_of(path, hash_content=False)
+    except OSError:
+        # it is refused by name when it is its turn to be read
+        return None
 
 
 def _holds_reports(path: Path) -> bool:

@@ -1,12 +1,7 @@
-"""Reading one report is one task, done here or on another machine: it hands back a trace, or why there is none.
-
-What travels is the trace's columns, packed: of a megabyte of SQLite some 200 kB.
-"""
+"""Reading one report is one task, done here or elsewhere: it hands back a trace's columns, or why there are none."""
 
 from __future__ import annotations
 
-import pickle
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +13,7 @@ from nsysan.model.progress import UNWATCHED
 from nsysan.model.run import Note
 from nsysan.model.text import display_text
 from nsysan.model.trace import Trace
+from nsysan.pipeline.packed_traces import pack_trace, unpack_trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +49,7 @@ def read_packed(path: str, options: ReadOptions) -> bytes | tuple[str, str]:
         trace = read_trace(Path(path), replace(options, progress=UNWATCHED))
     except NsysanError as error:
         return error.message, error.hint
-    return zlib.compress(pickle.dumps(trace, protocol=pickle.HIGHEST_PROTOCOL), 1)
+    return pack_trace(trace)
 
 
 def outcome_of(found: bytes | tuple[str, str]) -> Outcome:
@@ -72,8 +68,7 @@ def traces_of(paths: Sequence[Path], outcomes: Iterable[Outcome]) -> tuple[list[
         if isinstance(outcome, Failure):
             failures.append((path, outcome))
         else:
-            # what is packed was packed by a task of our own
-            traces.append(pickle.loads(zlib.decompress(outcome)) if isinstance(outcome, bytes) else outcome)  # noqa: S301
+            traces.append(unpack_trace(outcome) if isinstance(outcome, bytes) else outcome)
     for path, failure in failures:
         if not traces or not path.exists():
             raise failure.error

@@ -93,27 +93,33 @@ def rank_map(found: Collectives, gpu_time: GpuTime, stragglers: Sequence[Straggl
         return None
     shown = _shown_ranks(ranks, {one.rank for one in stragglers})
     shares = [_shares(rank, devices[rank.device]) for rank in shown]
+    names = [f"rank {rank.rank}" for rank in shown]
+    omitted = len(ranks) - len(shown)
+    if omitted:
+        everything = [_shares(rank, devices[rank.device]) for rank in ranks]
+        shares.insert(0, tuple(sum(column) / len(ranks) for column in zip(*everything, strict=True)))
+        names.insert(0, "mean of all")
     kept = [place for place in range(len(_HEAT)) if any(row[place] for row in shares)]
     columns = tuple(_HEAT[place] for place in kept)
-    rows = (
-        (f"rank {rank.rank}", shades_of(columns, [row[place] for place in kept]))
-        for rank, row in zip(shown, shares, strict=True)
-    )
-    omitted = len(ranks) - len(shown)
+    rows = ((name, shades_of(columns, [row[place] for place in kept])) for name, row in zip(names, shares, strict=True))
     return HeatMap(
         id="rank-map",
         caption="Where each rank's window goes",
         row_label="Rank",
         columns=columns,
         rows=tuple(rows),
-        note=f"{counted(omitted, 'more rank')} in run.json, which wait less than these." if omitted else None,
+        note=f"{counted(omitted, 'more rank')} in run.json, which wait less than these. The worst come first."
+        if omitted
+        else None,
         source="ranks[] and devices[].time",
     )
 
 
 def _shown_ranks(ranks: Sequence[RankRow], late: set[int]) -> list[RankRow]:
-    first = sorted(ranks, key=lambda rank: (rank.rank not in late, -rank.exposed_wait_ns, rank.rank))[:SHOWN_RANKS]
-    return sorted(first, key=lambda rank: rank.rank)
+    """All in their order; of more those that others waited for and those that wait longest, in that order."""
+    if len(ranks) <= SHOWN_RANKS:
+        return sorted(ranks, key=lambda rank: rank.rank)
+    return sorted(ranks, key=lambda rank: (rank.rank not in late, -rank.exposed_wait_ns, rank.rank))[:SHOWN_RANKS]
 
 
 def _shares(rank: RankRow, device: DeviceTimes) -> tuple[float, ...]:

@@ -23,18 +23,20 @@ def contradiction_of(timeline: TimelineLanes, gpus: frozenset[str] | None) -> st
             _check_lane(timeline.all_gpus, timeline.gpu_count, (timeline.start_ns, timeline.end_ns))
         for gpu in timeline.lanes:
             _check_gpu(gpu, timeline)
+        for other in timeline.other_lanes:
+            _check_lane(other.lane, 1, (timeline.start_ns - other.shift_ns, timeline.end_ns - other.shift_ns))
     except ValueError as error:
         return f"timeline cannot be drawn: {error}"
     return None
 
 
 def _check_axis(timeline: TimelineLanes, gpus: frozenset[str] | None) -> None:
-    ids = [gpu.id for gpu in timeline.lanes]
+    ids = [*(lane.id for lane in timeline.lanes), *(lane.id for lane in timeline.other_lanes)]
     if timeline.start_ns >= timeline.end_ns:
         raise ValueError("it ends where it begins")
     if timeline.columns != COLUMNS:
         raise ValueError("its columns are not those of this nsysan")
-    if not ids or len(set(ids)) < len(ids) or (gpus is not None and not gpus.issuperset(ids)):
+    if not timeline.lanes or len(set(ids)) < len(ids) or (gpus is not None and not gpus.issuperset(ids)):
         raise ValueError("its lanes are not each of a GPU that gpus[] has")
     if len(ids) > timeline.gpu_count:
         raise ValueError("it has more lanes than GPUs")

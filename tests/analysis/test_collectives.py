@@ -278,6 +278,36 @@ def test_the_users_ranks_count_first(tmp_path: Path) -> None:
     assert row.ranks == (2, 5)
 
 
+def test_of_two_reports_of_one_rank_nothing_is_said_of_waits(tmp_path: Path) -> None:
+    # the third is of another run, whose rank 0 it was
+    other = Export().environment("RANK", "0").kernel(10, 25, ALL_REDUCE, pid=7)
+    exports = [replace_environment(0), replace_environment(1), other]
+
+    run = analyze_exports(tmp_path, *exports)
+
+    [note] = [note for note in run.notes if note.id.startswith("rank")]
+    assert note.id == "ranks_contested"
+    assert note.sentence.startswith("rank0.sqlite and rank2.sqlite both say that they are rank 0 (environment)")
+    assert [row.wait_ns for row in result_of(run, Collectives).collectives] == [None]
+    # who knows better says so, and is believed
+    choice = RankChoice({"rank0.sqlite": 0, "rank1.sqlite": 1, "rank2.sqlite": 2})
+    told = analyze_exports(tmp_path, *exports, options=AnalyzeOptions(ranks=choice))
+    assert [row.ranks for row in result_of(told, Collectives).collectives] == [(0, 1, 2)]
+    assert "ranks_contested" not in {note.id for note in told.notes}
+
+
+def test_mpi_that_gives_one_rank_to_two_processes_is_not_believed(tmp_path: Path) -> None:
+    export = Export()
+    for pid in (100, 101):
+        export.kernel(10, 30, ALL_REDUCE, pid=pid).mpi_rank(0, pid=pid)
+
+    run = analyze_exports(tmp_path, export)
+
+    assert {report.rank_source for report in run.reports} == {"device_order"}
+    [note] = [note for note in run.notes if note.id == "ranks_contested"]
+    assert note.sentence.startswith("In rank0.sqlite several processes say that they are rank 0 (mpi)")
+
+
 def replace_environment(rank: int) -> Export:
     return Export().environment("RANK", str(rank)).kernel(10, 20 + rank, ALL_REDUCE, pid=100 + rank)
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nsysan.analysis.collectives import Collectives
-from nsysan.analysis.rank_waits import RankWait, RankWaits
+from nsysan.analysis.rank_waits import SHOWN_PAIRS, AwaitedRank, RankWait, RankWaits
 from nsysan.analysis.step_waits import StepWaits
 from nsysan.analysis.steps import Steps
 from nsysan.attribution.collectives.charging import charged_waits
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nsysan.model.run import Run
+    from nsysan.model.tables import Int64Array
 
 
 def test_each_wait_is_charged_to_the_last(tmp_path: Path) -> None:
@@ -50,7 +51,28 @@ def test_each_wait_is_charged_to_the_last(tmp_path: Path) -> None:
             RankWait(2, 1, 3 * MS),
         ),
         rank_waits_omitted_ns=0,
+        awaited_ranks=(AwaitedRank(2, 2, 60 * MS), AwaitedRank(1, 2, 11 * MS)),
     )
+
+
+def test_between_the_worst_of_many_ranks_every_pair_is_told(tmp_path: Path) -> None:
+    # of 40 ranks rank r comes last in turn r, after 10 + r ms: each is waited for by 39
+    export = Export()
+    for turn in range(40):
+        begin_ms = 100 * turn
+        for rank in range(40):
+            start_ms = begin_ms + (10 + turn if rank == turn else 0)
+            export.kernel(start_ms * MS, (begin_ms + 60) * MS, ALL_REDUCE, pid=100 + rank)
+
+    found = result_of(analyze_exports(tmp_path, export), RankWaits)
+
+    assert [one.rank for one in found.awaited_ranks] == list(range(39, 27, -1))
+    assert found.awaited_ranks[0] == AwaitedRank(39, 39, 39 * 49 * MS)
+    assert len(found.rank_waits) == SHOWN_PAIRS
+    total_ms = sum(39 * (10 + turn) for turn in range(40))
+    assert found.rank_waits_omitted_ns + sum(pair.wait_ns for pair in found.rank_waits) == total_ms * MS
+    mapped = {pair.awaited_rank for pair in found.rank_waits}
+    assert set(range(28, 40)) <= mapped
 
 
 def _measured(meeting: Meeting, starts: list[list[int]], ends: list[list[int]], root: int) -> Measured:
@@ -73,7 +95,13 @@ def _measured(meeting: Meeting, starts: list[list[int]], ends: list[list[int]], 
 def test_of_a_root_it_or_the_last_is_awaited(meeting: Meeting, expected: dict[tuple[int, int], int]) -> None:
     one = _measured(meeting, [[0, 40, 60]], [[90, 90, 90]], root=1)
 
-    assert charged_waits([one]) == expected
+    assert _pairs(charged_waits([one], 3)) == expected
+
+
+def _pairs(waits_ns: Int64Array) -> dict[tuple[int, int], int]:
+    """What is no nothing, by who waited and for whom."""
+    places = zip(*np.nonzero(waits_ns), strict=True)
+    return {(int(rank), int(awaited)): int(waits_ns[rank, awaited]) for rank, awaited in places}
 
 
 INSTANCES = st.integers(2, 4).flatmap(
@@ -97,9 +125,8 @@ def test_charges_are_those_of_a_plain_count(starts_us: list[list[int]]) -> None:
                 if rank not in last and wait // len(last):
                     expected[rank, other] = expected.get((rank, other), 0) + wait // len(last)
 
-    assert (
-        charged_waits([_measured(Meeting.SYMMETRIC, starts, [[300_000] * len(row) for row in starts], 0)]) == expected
-    )
+    one = _measured(Meeting.SYMMETRIC, starts, [[300_000] * len(row) for row in starts], 0)
+    assert _pairs(charged_waits([one], len(starts[0]))) == expected
 
 
 def _simulated(folder: Path, scenario: str) -> Run:

@@ -14,18 +14,18 @@ from nsysan.ingest.reading import ReadOptions
 from nsysan.model.errors import InputError, UsageError
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.pipeline.cluster import reading_on
-from nsysan.pipeline.report_tasks import read_packed
+from nsysan.pipeline.local_workers import read_by_processes, read_locally
+from nsysan.pipeline.report_tasks import Outcome, read_packed
 from nsysan.synth.export import Export
 from tests.analysis.nccl_traces import ALL_REDUCE, MS
 from tests.runs import result_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from multiprocessing.connection import Connection
     from pathlib import Path
 
     from nsysan.model.run import Run
-
-distributed = pytest.importorskip("distributed", reason="a Dask cluster needs the extra cluster")
 
 
 def reports(folder: Path, count: int) -> list[Path]:
@@ -42,6 +42,7 @@ def without_time(run: Run) -> Run:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed", reason="a Dask cluster needs the extra cluster")
     with distributed.LocalCluster(
         n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
     ) as found:
@@ -72,6 +73,65 @@ def test_where_no_report_can_be_read_or_one_is_not_there_the_error_stands(tmp_pa
         analyze([*paths, tmp_path / "not there.sqlite"], AnalyzeOptions())
 
 
+def by_two_processes(paths: Sequence[Path], options: ReadOptions) -> Iterator[Outcome]:
+    return read_by_processes(paths, options, 2)
+
+
+def test_what_processes_of_this_machine_read_gives_the_same_run(tmp_path: Path) -> None:
+    paths = reports(tmp_path, 5)
+    paths[3].write_bytes(b"")
+
+    there = analyze(paths, AnalyzeOptions(), read=by_two_processes)
+
+    assert without_time(there) == without_time(analyze(paths, AnalyzeOptions()))
+    assert [note.sentence.partition(" ")[0] for note in there.notes if note.id == "report_left_out"] == ["rank3.sqlite"]
+
+
+def test_a_report_that_kills_its_process_costs_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = reports(tmp_path, 4)
+    monkeypatch.setattr("nsysan.pipeline.local_workers._serve", _serve_or_die)
+
+    run = analyze(paths, AnalyzeOptions(), read=by_two_processes)
+
+    assert [report.name for report in run.reports] == [f"rank{rank}.sqlite" for rank in (0, 1, 3)]
+    [note] = [note for note in run.notes if note.id == "report_left_out"]
+    assert note.sentence == "rank2.sqlite is left out, with its ranks: the process that read it was lost"
+
+
+def test_a_few_small_reports_start_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nsysan.pipeline.local_workers._core_count", lambda: 8)
+    monkeypatch.setattr("nsysan.pipeline.local_workers._Reader", None)
+
+    assert len(analyze(reports(tmp_path, 4), AnalyzeOptions(), read=read_locally).reports) == 4
+
+
+@pytest.mark.parametrize(
+    ("reports", "core_count", "process_count"),
+    [
+        (("rank.sqlite", 150), 8, 0),
+        # 256 exports take 15 ms each, 3.84 s
+        (("rank.sqlite", 256), 8, 8),
+        (("rank.sqlite", 256), 1, 0),
+        # what has to be exported first takes half a second each
+        (("rank.nsys-rep", 6), 8, 6),
+        (("rank.nsys-rep", 1), 8, 0),
+    ],
+)
+def test_processes_are_started_where_reading_takes_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reports: tuple[str, int], core_count: int, process_count: int
+) -> None:
+    name, count = reports
+    started: list[int] = []
+    monkeypatch.setattr("nsysan.pipeline.local_workers._core_count", lambda: core_count)
+    monkeypatch.setattr("nsysan.pipeline.local_workers.read_by_processes", lambda *told: started.append(told[2]))
+    path = tmp_path / name
+    path.touch()
+
+    read_locally([path] * count, ReadOptions())
+
+    assert sum(started) == process_count
+
+
 def test_what_workers_of_a_cluster_read_gives_the_same_run(tmp_path: Path, cluster: Any) -> None:
     paths = reports(tmp_path, 8)
     paths[5].write_bytes(b"")
@@ -80,6 +140,11 @@ def test_what_workers_of_a_cluster_read_gives_the_same_run(tmp_path: Path, clust
 
     assert without_time(there) == without_time(analyze(paths, AnalyzeOptions()))
     assert [note.sentence.partition(" ")[0] for note in there.notes if note.id == "report_left_out"] == ["rank5.sqlite"]
+
+
+def _serve_or_die(orders: Connection, options: ReadOptions) -> None:
+    while True:
+        orders.send(_read_or_die(orders.recv(), options))
 
 
 def _read_or_die(path: str, options: ReadOptions) -> bytes | tuple[str, str]:

@@ -8,7 +8,7 @@ import pytest
 
 from nsysan.analysis.collectives import Collectives, RankRow
 from nsysan.analysis.lateness_causes import WhyLate
-from nsysan.analysis.rank_waits import RankWait, RankWaits
+from nsysan.analysis.rank_waits import SHOWN_AWAITED, SHOWN_WAITING, AwaitedRank, RankWait, RankWaits
 from nsysan.analysis.stragglers import Pattern, Stragglers
 from nsysan.model.lateness import Lateness
 from nsysan.model.partition import PartTimes
@@ -21,7 +21,7 @@ from nsysan.report.formats.text import render_text
 from nsysan.report.late_ranks import why_sentence
 from nsysan.report.pipeline_table import pipeline_sentence, pipeline_table
 from nsysan.report.sections.collectives import SECTION, CollectivesView
-from nsysan.report.wait_map import SHOWN_AWAITED, SHOWN_WAITING, wait_map
+from nsysan.report.wait_map import wait_map
 from tests.report.pages import Page
 from tests.report.runs import (
     ALL_REDUCES,
@@ -148,8 +148,9 @@ def test_of_many_ranks_those_that_wait_longest_are_shown_and_one_alone_has_no_ma
     found = rank_map(many, gpu_time((one,), devices), ())
 
     assert found is not None
-    assert [name for name, _ in found.rows] == [f"rank {place}" for place in range(40 - SHOWN_RANKS, 40)]
-    assert found.note == "8 more ranks in run.json, which wait less than these."
+    worst_first = [f"rank {place}" for place in range(39, 39 - SHOWN_RANKS, -1)]
+    assert [name for name, _ in found.rows] == ["mean of all", *worst_first]
+    assert found.note == "8 more ranks in run.json, which wait less than these. The worst come first."
     assert rank_map(replace(many, ranks=ranks[:1]), gpu_time((one,), devices), ()) is None
 
 
@@ -178,14 +179,20 @@ def test_of_many_ranks_those_that_are_waited_for_most_are_shown_and_the_rest_is_
     # rank r of 40 waits r ms for each of 13 ranks
     pairs = [RankWait(rank, other, rank * 1_000_000) for rank in range(1, 41) for other in range(41, 54)]
 
-    found = wait_map(RankWaits(tuple(pairs), rank_waits_omitted_ns=7))
+    awaited = tuple(AwaitedRank(rank, 40, 820_000_000) for rank in range(41, 41 + SHOWN_AWAITED))
+
+    found = wait_map(RankWaits(tuple(pairs), rank_waits_omitted_ns=7, awaited_ranks=awaited))
 
     assert found is not None
-    assert (len(found.columns), len(found.rows)) == (SHOWN_AWAITED, SHOWN_WAITING)
-    assert next(name for name, _ in found.rows) == "rank 9"
+    assert [column.label for column in found.columns] == [f"for rank {rank}" for rank in range(41, 53)]
+    worst_first = [f"rank {rank}" for rank in range(40, 40 - SHOWN_WAITING, -1)]
+    assert [name for name, _ in found.rows] == ["all ranks", *worst_first]
+    assert [(shade.text, shade.level) for shade in found.rows[0][1]] == [("820.000 ms", 0)] * 12
     # ranks 1 to 8 for 13 ranks, and the others for one more
     hidden_ms = 36 * 13 + sum(range(9, 41))
-    assert found.note == f"Waits of {hidden_ms / 1000:.3f} s more, between 53 ranks in all, are not shown."
+    assert (
+        found.note == f"The worst come first; waits of {hidden_ms / 1000:.3f} s more, of or for others, are not shown."
+    )
 
 
 def test_a_bubble_is_told_beside_that_of_the_schedule() -> None:

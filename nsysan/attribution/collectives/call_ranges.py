@@ -6,25 +6,13 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from nsysan.attribution.collectives.kinds import KINDS, SEND_RECV
+from nsysan.attribution.collectives.kinds import KINDS
 from nsysan.model.distinct import coded
-from nsysan.model.kernels import Collective
+from nsysan.model.kernels import COLLECTIVE_OF_CALL
 from nsysan.model.tables import ABSENT, Int64Array, NcclPayloads
 from nsysan.timeline.ordering import order_of
 
-CALL_KINDS = {
-    "allreduce": KINDS.index(Collective.ALL_REDUCE),
-    "allgather": KINDS.index(Collective.ALL_GATHER),
-    "reducescatter": KINDS.index(Collective.REDUCE_SCATTER),
-    "alltoall": KINDS.index(Collective.ALL_TO_ALL),
-    "broadcast": KINDS.index(Collective.BROADCAST),
-    "bcast": KINDS.index(Collective.BROADCAST),
-    "reduce": KINDS.index(Collective.REDUCE),
-    "gather": KINDS.index(Collective.GATHER),
-    "scatter": KINDS.index(Collective.SCATTER),
-    "send": SEND_RECV,
-    "recv": SEND_RECV,
-}
+CALL_KINDS = {name: KINDS.index(kind) for name, kind in COLLECTIVE_OF_CALL.items()}
 """The kind of each call of NCCL, by its name in small letters and without ``nccl``."""
 
 

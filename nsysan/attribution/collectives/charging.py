@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -13,20 +12,20 @@ from nsysan.attribution.collectives.waiting import Waits
 from nsysan.model.tables import BoolArray, Int64Array
 
 
-def charged_waits(measured: Iterable[Measured]) -> dict[tuple[int, int], int]:
-    """The ns that a member waited for another, by both.
+def charged_waits(measured: Iterable[Measured], member_count: int) -> Int64Array:
+    """The ns that each member (rows) waited for each other (columns).
 
     In a symmetric instance, also between two, for those that came last, in equal parts where several did within 20 us;
     in a broadcast and scatter for the root, in a reduce and gather for the last. Where all came within 20 us nobody
     waited for anybody.
     """
-    found: Counter[tuple[int, int]] = Counter()
+    found = np.zeros((member_count, member_count), np.int64)
     for one in measured:
         if one.waits is not None:
-            members = one.series.members
+            members = np.array(one.series.members)
             for column, waited_ns in _charged(one.waits):
-                found.update({(members[row], members[column]): time_ns for row, time_ns in waited_ns})
-    return dict(found)
+                found[members, members[column]] += waited_ns
+    return found
 
 
 def last_to_come(wait_ns: Int64Array) -> tuple[BoolArray, BoolArray]:
@@ -36,8 +35,8 @@ def last_to_come(wait_ns: Int64Array) -> tuple[BoolArray, BoolArray]:
     return is_last, is_late
 
 
-def _charged(waits: Waits) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-    """For each column that was waited for, the columns that did and how long."""
+def _charged(waits: Waits) -> Iterator[tuple[int, Int64Array]]:
+    """Each column that was waited for, and how long each column did."""
     wait_ns = waits.wait_ns
     if waits.awaited is None:
         is_awaited, is_late = last_to_come(wait_ns)
@@ -46,5 +45,4 @@ def _charged(waits: Waits) -> Iterator[tuple[int, list[tuple[int, int]]]]:
         is_awaited = waits.awaited[:, None] == np.arange(wait_ns.shape[1])
     shares_ns = np.where(is_awaited, 0, wait_ns) // np.maximum(is_awaited.sum(axis=1, keepdims=True), 1)
     for column in np.flatnonzero(is_awaited.any(axis=0)).tolist():
-        total_ns = shares_ns[is_awaited[:, column]].sum(axis=0)
-        yield column, [(row, int(total_ns[row])) for row in np.flatnonzero(total_ns).tolist()]
+        yield column, shares_ns[is_awaited[:, column]].sum(axis=0)

@@ -169,7 +169,13 @@ class JobCollectives:
         return None if None in hosts else len(hosts)
 
     def _series_on(self, clocks: FittedClocks) -> list[Series]:
-        pairing = Pairing(self.found, self.communicators.all, self.ranks.missing_count, clocks.clocks(self.members))
+        pairing = Pairing(
+            found=self.found,
+            communicators=self.communicators.all,
+            missing_count=self.ranks.missing_count,
+            is_contested=self.ranks.contested is not None,
+            clocks=clocks.clocks(self.members),
+        )
         return all_series(pairing)
 
     def _measure(self, series: Series) -> Measured:

@@ -29,12 +29,26 @@ class RankChoice:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """A rank that several members say they are, by one source, and the names of their reports."""
+
+    rank: int
+    source: RankSource
+    reports: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Ranks:
-    """The rank of each member and what tells it; ``world_size`` is null where nothing tells how many there are."""
+    """The rank of each member and what tells it; ``world_size`` is null where nothing tells how many there are.
+
+    ``contested`` is the first rank that two members claim where that kept the surest source from being believed: then
+    the reports may be of several runs.
+    """
 
     of_member: tuple[int, ...]
     source: RankSource | None
     world_size: int | None
+    contested: Claim | None = None
 
     @property
     def missing_count(self) -> int | None:
@@ -65,17 +79,32 @@ def ranks_of(
     if not members:
         return Ranks((), None, choice.world_size)
     told_size = _world_size(traces, len(members), introductions, choice)
+    contested: Claim | None = None
     for source, ranks in _candidates(traces, members, introductions, choice):
         known = [rank for rank in ranks if rank is not None]
         if len(set(known)) == len(members) and (told_size is None or max(known) < told_size):
-            return Ranks(tuple(known), source, told_size)
+            return Ranks(tuple(known), source, told_size, contested)
+        contested = contested or _contested(traces, members, source, ranks)
     raise AssertionError("an order gives every member a rank of its own")
+
+
+def _contested(
+    traces: Sequence[Trace], members: Sequence[Member], source: RankSource, ranks: Sequence[int | None]
+) -> Claim | None:
+    """The lowest rank that several members are by this source, None where each has its own or none."""
+    twice = [rank for rank, count in Counter(ranks).items() if rank is not None and count > 1]
+    if not twice:
+        return None
+    names = [traces[member.report].name for member, rank in zip(members, ranks, strict=True) if rank == min(twice)]
+    return Claim(min(twice), source, tuple(dict.fromkeys(names)))
 
 
 def rank_notes(ranks: Ranks) -> Iterator[Note]:
     """What a reader must know about the ranks: that they are guessed, that some are missing, or may be."""
     member_count = len(ranks.of_member)
-    if member_count > 1 and ranks.source in {RankSource.FILE_NAME, RankSource.DEVICE_ORDER}:
+    if ranks.contested is not None:
+        yield Note("ranks_contested", _contested_sentence(ranks.contested))
+    elif member_count > 1 and ranks.source in {RankSource.FILE_NAME, RankSource.DEVICE_ORDER}:
         by = "the names of their files" if ranks.source is RankSource.FILE_NAME else "process and device"
         yield Note("ranks_by_order", f"Nothing recorded tells the ranks: they are counted in the order of {by}.")
     if ranks.missing_count:
@@ -84,12 +113,22 @@ def rank_notes(ranks: Ranks) -> Iterator[Note]:
             f"{len(ranks.of_member)} of {counted(ranks.world_size or 0, 'rank')} are given: who waited for whom is "
             "known only where all ranks of a communicator are among them.",
         )
-    if ranks.world_size is None and member_count > 1:
+    if ranks.world_size is None and member_count > 1 and ranks.contested is None:
         yield Note(
             "world_size_unknown",
             f"Nothing recorded tells how many ranks the job has: the {member_count} given are taken for all; "
             "--world-size says otherwise.",
         )
+
+
+def _contested_sentence(claim: Claim) -> str:
+    names = " and ".join(display_text(name) for name in claim.reports[:2])
+    within = f"In {names} several processes" if len(claim.reports) == 1 else f"{names} both"
+    return (
+        f"{within} say that they are rank {claim.rank} ({claim.source.value}): they may be of several runs, so that "
+        "nothing is said of waits where no communicator is known. Give the reports of one run, or say their ranks with "
+        "--ranks."
+    )
 
 
 def _candidates(

@@ -75,6 +75,8 @@ class Pairing:
     communicators: Sequence[Communicator]
     missing_count: int | None
     """How many ranks of the job are not given, null where nothing tells."""
+    is_contested: bool
+    """Whether several members say that they are the same rank."""
     clocks: Clocks
 
     def ends_ns(self, lane: Lane) -> Int64Array:
@@ -149,6 +151,8 @@ def _is_whole(pairing: Pairing, members: tuple[int, ...], size: int | None) -> t
         missing = size - len(members)
         verb = "is" if missing == 1 else "are"
         return missing == 0, None if missing == 0 else f"{missing} of its {size} ranks {verb} not given"
+    if pairing.is_contested:
+        return False, "several reports say that they are the same rank, and may be of several runs"
     if pairing.missing_count:
         return False, "nothing tells how many ranks it has, and ranks of the job are not given"
     if len(members) == 1:

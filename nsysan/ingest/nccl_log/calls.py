@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from nsysan.ingest.nccl_log.lines import LogLine
-from nsysan.model.kernels import Collective
+from nsysan.model.kernels import COLLECTIVE_OF_CALL, Collective
 from nsysan.model.nccl_log import LoggedCall, LogOrigin, ThreadCalls
 from nsysan.model.nccl_types import NCCL_TYPES, nccl_type
 
@@ -25,20 +25,6 @@ _CALL = re.compile(
     r"count (?P<count>[0-9]{1,18}) datatype (?P<dtype>[0-9]{1,3}) op [0-9]+ root (?P<root>-?[0-9]{1,9}) "
     r"comm (?P<comm>\S+) \[nranks=(?P<ranks>[0-9]{1,8})\]"
 )
-_KINDS = {
-    "AllReduce": Collective.ALL_REDUCE,
-    "AllGather": Collective.ALL_GATHER,
-    "ReduceScatter": Collective.REDUCE_SCATTER,
-    "AlltoAll": Collective.ALL_TO_ALL,
-    "AllToAll": Collective.ALL_TO_ALL,
-    "Broadcast": Collective.BROADCAST,
-    "Bcast": Collective.BROADCAST,
-    "Reduce": Collective.REDUCE,
-    "Gather": Collective.GATHER,
-    "Scatter": Collective.SCATTER,
-    "Send": Collective.SEND_RECV,
-    "Recv": Collective.SEND_RECV,
-}
 _ROOTED = frozenset({Collective.BROADCAST, Collective.REDUCE, Collective.GATHER, Collective.SCATTER})
 _LARGEST_BYTES = 1 << 44
 """No memory holds a message as large: such a size is damage."""
@@ -75,7 +61,7 @@ class CallsInLog:
     def take(self, line: LogLine) -> bool:
         """Whether the line is a call; one whose process is not told is none."""
         found = _CALL.match(line.message) if "opCount" in line.message else None
-        if found is None or line.origin is None or line.tid is None or found["name"] not in _KINDS:
+        if found is None or line.origin is None or line.tid is None or found["name"].lower() not in COLLECTIVE_OF_CALL:
             return False
         if self._kept_count >= MOST_CALLS or len(self._calls) >= MOST_CALLS >> 4:
             self.omitted_count += 1
@@ -106,7 +92,7 @@ class CallsInLog:
 
 
 def _call(found: re.Match[str]) -> LoggedCall:
-    kind, root = _KINDS[found["name"]], int(found["root"])
+    kind, root = COLLECTIVE_OF_CALL[found["name"].lower()], int(found["root"])
     number = nccl_type(found["dtype"])
     dtype, width = (None, None) if number is None else NCCL_TYPES[number]
     size_bytes = None if width is None else int(found["count"]) * width

@@ -6,22 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nsysan.model.kernels import Collective
+from nsysan.model.kernels import Collective, collective_called
 from nsysan.model.nccl_tests import NcclTestRow
 from nsysan.model.units import NS_PER_S
 
 _NAME = re.compile(r"\b(?P<name>[a-z_]+)_perf\b")
-_KINDS = {
-    "all_reduce": Collective.ALL_REDUCE,
-    "all_gather": Collective.ALL_GATHER,
-    "reduce_scatter": Collective.REDUCE_SCATTER,
-    "alltoall": Collective.ALL_TO_ALL,
-    "broadcast": Collective.BROADCAST,
-    "reduce": Collective.REDUCE,
-    "gather": Collective.GATHER,
-    "scatter": Collective.SCATTER,
-    "sendrecv": Collective.SEND_RECV,
-}
 _TELLING_BYTES_PER_S = 10e9
 """From here on the two decimals of the table tell a ratio to 0.1 %."""
 _CUT_OFF_BELOW_BYTES_PER_S = 1e9
@@ -34,7 +23,7 @@ _FEWEST_RANKS = 3
 def kind_in(text: str) -> Collective | None:
     """The collective of the test that the text names."""
     found = _NAME.search(text)
-    return None if found is None else _KINDS.get(found["name"])
+    return None if found is None else collective_called(found["name"])
 
 
 def kind_by_ratio(rows: Sequence[NcclTestRow], rank_count: int | None) -> Collective | None:

@@ -53,7 +53,8 @@ class TimelineView(View):
     """The picture's ``data`` as JSON, what it shows in words, and its table. ``left_out`` says what is not drawn.
 
     It also says which clocks the lanes are on. ``causes`` are what idle time is divided into, where that is known,
-    ``leads`` the places that buttons lead to.
+    ``leads`` the places that buttons lead to, ``picked`` what lanes that lie side by side are picked by: ranks or GPUs,
+    None where there is a lane for each at once.
     """
 
     data: str
@@ -61,6 +62,7 @@ class TimelineView(View):
     keys: tuple[Key, ...]
     causes: tuple[Key, ...]
     leads: tuple[Lead, ...]
+    picked: str | None
     left_out: tuple[str, ...]
     table: Table
 
@@ -78,6 +80,7 @@ def _build(run: Run) -> TimelineView | Unanswered:
         keys=tuple(Key(part.value, part.value, part_term(part), spelled(part)) for part in Part),
         causes=_cause_keys(run),
         leads=tuple(lead for lead in leads(run) if lead.place.gpu in {lane.id for lane in timeline.lanes}),
+        picked=_picked(run, timeline) if timeline.other_lanes else None,
         left_out=(*clock_sentences(clocks), *_left_out(timeline)),
         table=_table(timeline),
         heading=heading,
@@ -97,9 +100,10 @@ def _data(run: Run, timeline: TimelineLanes) -> str:
     steps, clocks = steps_by_gpu(run), lane_clocks(run)
     markers: dict[str | None, int] = {None: 0}
     ranks = _ranks_of_gpus(run)
-    for lane in drawn["lanes"]:
+    for lane in (*drawn["lanes"], *drawn["other_lanes"]):
         lane["rank"] = ranks.get(lane["id"])
         lane["has_own_clock"] = clocks.get(lane["id"]) is LaneClock.OWN
+    for lane in drawn["lanes"]:
         lane["steps"] = _packed_steps(steps[lane["id"]].list, markers) if lane["id"] in steps else None
     fills = _fills(timeline)
     paints = {fill: PAINTS[fill] for fill in fills if fill is not None}
@@ -114,6 +118,13 @@ def _ranks_of_gpus(run: Run) -> dict[str, int]:
     rank_of = {rank.device: rank.rank for rank in found.ranks}
     ranks = {gpu.id: {rank_of[device] for device in gpu.devices if device in rank_of} for gpu in gpu_time.gpus}
     return {gpu: next(iter(own)) for gpu, own in ranks.items() if len(own) == 1}
+
+
+def _picked(run: Run, timeline: TimelineLanes) -> str:
+    """What numbers all the lanes there are."""
+    ranks = _ranks_of_gpus(run)
+    gpus = {lane.id for lane in timeline.lanes} | {lane.id for lane in timeline.other_lanes}
+    return "ranks" if gpus <= ranks.keys() else "GPUs"
 
 
 def _packed_steps(steps: Sequence[Step], markers: dict[str | None, int]) -> dict[str, object] | None:
@@ -186,6 +197,8 @@ def _left_out(timeline: TimelineLanes) -> Iterator[str]:
             "are, those of the longest gaps, those that compute least, the one that computes most and the one in the "
             "middle. The first lane is all of them, approximate within its even pieces."
         )
+    if timeline.other_lanes:
+        yield "Any others lie side by side once they are picked above the picture, without their streams and ranges."
     threads = [thread for lane in timeline.lanes for thread in lane.threads if thread.omitted_count]
     if threads:
         omitted_count = sum(thread.omitted_count for thread in threads)

@@ -6,7 +6,7 @@ class TimelineModel {
     const words = (column) => column.replaceAll("_", " ");
     const size = data.lanes.length > 8 ? { workHeight: 15, idleHeight: 6, gap: 4 } : { workHeight: 20, idleHeight: 7, gap: 6 };
     const titles = data.columns.map(words);
-    const laneRow = (label, lane, choice) => new TimelineLaneRow({ ...size, label, lane, fills, titles, choice });
+    const laneRow = (label, lane) => new TimelineLaneRow({ ...size, label, lane, fills, titles, choice: null });
     this.fills = fills;
     this.columns = data.columns;
     this.idleColumns = idleColumns;
@@ -16,18 +16,48 @@ class TimelineModel {
     this.paints = data.paints;
     this.gpuCount = data.gpu_count;
     const unpacked = data.lanes.map((gpu) => TimelineLane.unpacked(gpu.lane, fills.length, gpu.shift_ns));
-    const first = data.gpu_count > 1 ? 1 : 0;
-    this.choices = data.lanes.map((gpu, place) => ({
-      id: gpu.id,
-      label: gpu.has_own_clock ? `${gpu.id} on a clock of its own` : gpu.id,
-      shift: gpu.shift_ns,
+    this.laneRow = laneRow;
+    this.others = data.other_lanes;
+    this.first = data.lanes.map((gpu, place) => ({
+      ...this.laneOf(gpu, unpacked[place]),
       exact: gpu.exact.map(([start, end]) => [start + gpu.shift_ns, end + gpu.shift_ns]),
-      row: laneRow(TimelineModel.nameOf(gpu), unpacked[place], place + first),
       steps: gpu.steps ? [TimelineModel.stepRow(gpu, data.markers)] : [],
       threads: gpu.threads.flatMap((thread) => TimelineModel.threadRows(thread, gpu)),
       streams: gpu.streams.map((stream) => TimelineModel.streamRow(stream, gpu, fills)),
     }));
-    if (first) this.choices.unshift(this.allGpus(data, unpacked, laneRow));
+    this.all = data.gpu_count > 1 ? [this.allGpus(data, unpacked, laneRow)] : [];
+    this.show(this.first);
+  }
+
+  // These lanes are there to choose from, below that of all GPUs.
+  show(lanes) {
+    this.choices = [...this.all, ...lanes];
+    for (const [place, { row }] of this.choices.entries()) row.choice = place;
+  }
+
+  // A GPU's lane by itself.
+  laneOf(gpu, lane) {
+    return {
+      id: gpu.id,
+      rank: gpu.rank,
+      label: gpu.has_own_clock ? `${gpu.id} on a clock of its own` : gpu.id,
+      shift: gpu.shift_ns,
+      exact: [],
+      row: this.laneRow(TimelineModel.nameOf(gpu), lane),
+      steps: [],
+      threads: [],
+      streams: [],
+    };
+  }
+
+  // The lane of a rank or GPU, which is unpacked once somebody asks for it.
+  numbered(number, noun) {
+    const isMeant = ({ id, rank }) => (noun === "ranks" ? rank === number : id === `gpu${number}`);
+    const known = this.first.find(isMeant);
+    if (known) return known;
+    const gpu = this.others.find(isMeant);
+    if (!gpu) throw new RangeError(`There is no ${noun === "ranks" ? "rank" : "GPU"} ${number} here.`);
+    return this.laneOf(gpu, TimelineLane.unpacked(gpu.lane, this.fills.length, gpu.shift_ns));
   }
 
   // Ranks lie side by side on one clock, so each says which it is.
@@ -41,7 +71,7 @@ class TimelineModel {
     const columnCount = this.fills.length;
     const lane = data.all_gpus ? TimelineLane.unpacked(data.all_gpus, columnCount, 0) : TimelineLane.summed(unpacked, columnCount);
     const label = `summed over all ${data.gpu_count.toLocaleString("en-US")} GPUs`;
-    const row = laneRow(data.all_gpus ? "all, approx." : "all GPUs", lane, 0);
+    const row = laneRow(data.all_gpus ? "all, approx." : "all GPUs", lane);
     return { id: null, label, shift: 0, exact: [], row, steps: [], threads: [], streams: [], isSum: !data.all_gpus };
   }
 

@@ -171,12 +171,12 @@ class TimelinePicture {
 
   drawStrip(view, choice, selection) {
     const context = this.strip.getContext("2d");
-    const { row } = this.model.choices[choice];
+    const { row, id } = this.model.choices[choice];
     const whole = { start: this.model.start, end: this.model.end };
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, this.width, 22);
     const lit = this.colours.lit ? [...this.colours.lit].join(" ") : "";
-    const key = [choice, this.plot, this.ratio, this.colours.text.page, lit].join();
+    const key = [id, this.plot, this.ratio, this.colours.text.page, lit].join();
     if (this.stripKey !== key) {
       this.stripKey = key;
       this.stripImage = new ImageData(Math.round(this.plot * this.ratio), Math.round(16 * this.ratio));

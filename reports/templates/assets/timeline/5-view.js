@@ -91,6 +91,14 @@ class TimelineView {
     this.changed();
   }
 
+  // Other lanes side by side, the first of them chosen.
+  showLanes(lanes) {
+    this.model.show(lanes);
+    this.choice = this.model.choices.length - lanes.length;
+    this.picture.measure();
+    this.changed();
+  }
+
   select(one, other) {
     const inside = (time) => Math.min(Math.max(time, this.model.start), this.model.end);
     this.selection = { start: inside(Math.min(one, other)), end: inside(Math.max(one, other)), fixed: one };

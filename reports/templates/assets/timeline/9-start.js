@@ -12,6 +12,7 @@ function timelinePlaces(kind) {
 
 // Selects a place and moves there.
 function leadTo(view, { gpu, start, end }) {
+  if (view.model.choiceOf(gpu) < 0) view.showLanes(view.model.first);
   const choice = view.model.choiceOf(gpu);
   if (choice < 0) return;
   view.choose(choice);
@@ -88,6 +89,7 @@ for (const figure of document.querySelectorAll("[data-timeline]")) {
     connectTimelineLinks(figure, view);
     const leads = connectTimelineButtons(figure, view);
     new TimelineHands(view, figure.querySelector(".timeline-strip"), reading, leads);
+    for (const form of figure.querySelectorAll(".timeline-picker")) new TimelinePicker(form, view);
     document.addEventListener("light", ({ detail }) => view.light(detail));
     keepTimelineDrawn(figure, view);
     // the first GPU, beside the lane of all
