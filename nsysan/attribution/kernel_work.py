@@ -51,7 +51,7 @@ def kernel_work(trace: Trace, told: ToldShapes, rows: IdArray) -> tuple[list[Ker
 def _products(trace: Trace, told: ToldShapes, rows: IdArray) -> tuple[list[Sides], Int64Array]:
     """The products among the rows, and by row which it is; kernels beside one, such as of a bias, are none."""
     product_of = np.full(len(rows), _NO_PRODUCT)
-    if trace.kernels is None or not len(told.ranges):
+    if trace.kernels is None:
         return [], product_of
     name_ids, name_of = coded(trace.kernels.name_id[rows])
     multiplies = [classify(trace.text(name_id)).kernel_class is KernelClass.GEMM for name_id in name_ids.tolist()]
@@ -59,8 +59,8 @@ def _products(trace: Trace, told: ToldShapes, rows: IdArray) -> tuple[list[Sides
     range_of = operators_of(told, rows[gemms].astype(np.int64))
     is_known = range_of != NOBODY
     # ranges are as many as products, their texts as few as shapes
-    texts, text_of = coded(told.host.ranges.name_id[range_of[is_known]])
-    sides = told.sides_of_texts(texts)
+    texts, text_of = coded(told.names_of(range_of[is_known]))
+    sides = told.sides_of(texts)
     numbers = {one: number for number, one in enumerate(dict.fromkeys(sides))}
     product_of[gemms[is_known]] = np.array([numbers[one] for one in sides], np.int64)[text_of]
     return list(numbers), product_of

@@ -101,18 +101,33 @@ class ToldShapes:
         texts = ((name_id, text) for name_id, text in host.trace.strings.items() if SIZES in text)
         told = ((name_id, sides_of_operator(text)) for name_id, text in texts)
         self._sides = {name_id: sides for name_id, sides in told if sides is not None}
-        self.ranges = np.flatnonzero(np.isin(host.ranges.name_id, list(self._sides)))
+        self._tells = np.isin(host.ranges.name_id, list(self._sides))
 
-    def sides_of(self, operators: Int64Array) -> list[Sides]:
-        """What each of these ranges multiplies."""
-        return self.sides_of_texts(self.host.ranges.name_id[operators])
+    def ranges_of(self, thread: int) -> Int64Array:
+        """The rows of those on a thread, ascending."""
+        rows = self.host.stacked_by_thread.of(thread)
+        return np.sort(rows[self._tells[rows]])
 
-    def sides_of_texts(self, name_ids: IdArray) -> list[Sides]:
-        """What ranges of each of these names multiply."""
-        return [self._sides[name_id] for name_id in name_ids.tolist()]
+    def names_of(self, operators: Int64Array) -> IdArray:
+        """The texts of these ranges: ranges are many, their texts as few as shapes."""
+        return self.host.ranges.name_id[operators]
+
+    def sides_of(self, names: IdArray) -> list[Sides]:
+        """What ranges of these texts multiply."""
+        return [self._sides[name_id] for name_id in names.tolist()]
 
 
-class ShapesElsewhere(Protocol):
+class KnownShapes(Protocol):
+    """What tells the shapes of operators."""
+
+    def names_of(self, operators: Int64Array) -> IdArray:
+        """A number of each of these operators that those of the same text share."""
+
+    def sides_of(self, names: IdArray) -> list[Sides]:
+        """What operators of these numbers multiply."""
+
+
+class ShapesElsewhere(KnownShapes, Protocol):
     """What another recording tells of operators."""
 
     @property
@@ -121,9 +136,6 @@ class ShapesElsewhere(Protocol):
 
     def operators_in(self, host: Host, launched: Int64Array, rows: Int64Array) -> Int64Array | None:
         """By kernel the number of its operator, NOBODY where it tells none; None where the device's do not fit."""
-
-    def sides_of(self, operators: Int64Array) -> list[Sides]:
-        """What the operators of these numbers multiply."""
 
 
 def find_products(
@@ -138,18 +150,16 @@ def find_products(
         return FoundProducts((), Products(*[np.empty(0, np.int64)] * 3), 0)
     rows = _gemm_rows(job, device, trace.kernels)
     kernels = trace.kernels.take(rows)
-    range_of = operators_of(told, rows)
     times_ns = kernels.end_ns - kernels.start_ns
-    operator_of, sides_of, source = range_of, told.sides_of, None
-    for shapes in () if np.any(range_of != NOBODY) else profiled:
-        fitting = shapes.operators_in(told.host, device.rows_of("kernels").astype(np.int64), rows)
+    shapes: KnownShapes = told
+    operator_of, source = operators_of(told, rows), None
+    for elsewhere in () if np.any(operator_of != NOBODY) else profiled:
+        fitting = elsewhere.operators_in(told.host, device.rows_of("kernels").astype(np.int64), rows)
         if fitting is not None:
-            operator_of, sides_of, source = fitting, shapes.sides_of, shapes.name
+            shapes, operator_of, source = elsewhere, fitting, elsewhere.name
             break
     known = operator_of != NOBODY
-    operators, place_of = coded(operator_of[known])
-    sides = sides_of(operators)
-    kinds, products = _by_operator(told, sides, kernels.take(known), place_of.reshape(-1), times_ns[known])
+    kinds, products = _by_operator(shapes, trace.strings, kernels.take(known), operator_of[known], times_ns[known])
     return FoundProducts(kinds, products, int(times_ns.sum()), source)
 
 
@@ -217,14 +227,13 @@ def _gemm_rows(job: Job, device: Device, kernels: Kernels) -> Int64Array:
 def operators_of(told: ToldShapes, kernel_rows: Int64Array) -> Int64Array:
     """By kernel the innermost operator with known shapes around its call, on the call's thread; else ``NOBODY``."""
     host, range_of = told.host, np.full(len(kernel_rows), NOBODY)
-    if not len(told.ranges) or "kernels" not in host.launches.rows:
+    if "kernels" not in host.launches.rows:
         return range_of
     calls = host.launches.rows["kernels"][kernel_rows]
     called = np.flatnonzero(calls != NO_CALL)
     threads = host.calls.global_tid[calls[called]]
     for thread in distinct(threads).tolist():
-        ranges = np.intersect1d(host.stacked_by_thread.of(thread), told.ranges)
-        own = called[threads == thread]
+        ranges, own = told.ranges_of(thread), called[threads == thread]
         if len(ranges):
             labelling = innermost(host.ranges.start_ns[ranges], host.range_ends_ns[ranges])
             found = labelling.at(host.calls.start_ns[calls[own]])
@@ -233,20 +242,32 @@ def operators_of(told: ToldShapes, kernel_rows: Int64Array) -> Int64Array:
 
 
 def _by_operator(
-    told: ToldShapes, sides_of: Sequence[Sides], kernels: Kernels, place_of: Int64Array, times_ns: Int64Array
+    shapes: KnownShapes, texts: Mapping[int, str], kernels: Kernels, operator_of: Int64Array, times_ns: Int64Array
 ) -> tuple[tuple[ProductKind, ...], Products]:
     """A row an operator, of the kernels that it launched; its data type is that of the longest of them."""
+    operators, place_of = coded(operator_of)
     order = np.lexsort((-times_ns, place_of))
     longest = order[first_rows(codes_of(place_of[order]))] if len(order) else order
-    name_ids = kernels.name_id[longest].tolist()
-    dtypes = {name_id: dtype_of_kernel(told.host.trace.strings.get(name_id, "")) for name_id in set(name_ids)}
-    kinds_of = [ProductKind(sides, dtypes[name_id]) for sides, name_id in zip(sides_of, name_ids, strict=True)]
-    kinds = tuple(dict.fromkeys(kinds_of))
-    numbers = {kind: number for number, kind in enumerate(kinds)}
-    starts_ns = np.full(len(sides_of), np.iinfo(np.int64).max)
+    kinds, kind_of = _kinds(shapes, shapes.names_of(operators), kernels.name_id[longest], texts)
+    starts_ns = np.full(len(operators), np.iinfo(np.int64).max)
     np.minimum.at(starts_ns, place_of, kernels.start_ns)
     return kinds, Products(
-        kind=np.array([numbers[kind] for kind in kinds_of], np.int64),
+        kind=kind_of,
         start_ns=starts_ns,
-        time_ns=summed(times_ns, place_of, len(sides_of)),
+        time_ns=summed(times_ns, place_of, len(operators)),
     )
+
+
+def _kinds(
+    shapes: KnownShapes, operator_names: IdArray, kernel_names: IdArray, texts: Mapping[int, str]
+) -> tuple[tuple[ProductKind, ...], Int64Array]:
+    """The kinds in the order in which they come, and each operator's; operators are many, pairs of names few."""
+    pairs = codes_of(operator_names, kernel_names)
+    firsts = first_rows(pairs)
+    sides_of = shapes.sides_of(operator_names[firsts])
+    places: dict[ProductKind, int] = {}
+    place_of = np.empty(len(firsts), np.int64)
+    for pair in np.argsort(firsts).tolist():
+        dtype = dtype_of_kernel(texts.get(int(kernel_names[firsts[pair]]), ""))
+        place_of[pair] = places.setdefault(ProductKind(sides_of[pair], dtype), len(places))
+    return tuple(places), place_of[pairs]

@@ -15,7 +15,7 @@ from nsysan.attribution.products import Sides, ToldShapes, operators_of
 from nsysan.model.distinct import coded
 from nsysan.model.kernels import KernelClass
 from nsysan.model.profiled import ProfiledTrace
-from nsysan.model.tables import Int64Array
+from nsysan.model.tables import IdArray, Int64Array
 from nsysan.model.text import display_text
 from nsysan.timeline.labelling import NOBODY
 
@@ -52,9 +52,13 @@ class ProfiledShapes:
         by_row = np.argsort(launched)
         return self._numbered(places)[by_row[np.searchsorted(launched[by_row], rows)]]
 
-    def sides_of(self, operators: Int64Array) -> list[Sides]:
-        """What the operators of these numbers multiply."""
-        found = [self.sides[place] for place in (operators % len(self.sides)).tolist()]
+    def names_of(self, operators: Int64Array) -> IdArray:
+        """The places of these operators in the profile."""
+        return operators % len(self.sides)
+
+    def sides_of(self, names: IdArray) -> list[Sides]:
+        """What the operators at these places multiply."""
+        found = [self.sides[place] for place in names.tolist()]
         return [sides for sides in found if sides is not None]
 
     def _numbered(self, places: Int64Array) -> Int64Array:
@@ -91,7 +95,7 @@ def profiled_shapes(profiled: ProfiledTrace) -> ProfiledShapes | None:
 
 def _known_sides(told: ToldShapes, range_of: Int64Array) -> list[Sides | None]:
     known = range_of != NOBODY
-    found = iter(told.sides_of(range_of[known]))
+    found = iter(told.sides_of(told.names_of(range_of[known])))
     return [next(found) if is_known else None for is_known in known.tolist()]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 import msgspec
 
@@ -79,5 +79,5 @@ class _Row:
 @cache
 def data_sheets() -> tuple[DataSheet, ...]:
     """Every sheet."""
-    data = files("nsysan.hardware").joinpath("data_sheets.json").read_bytes()
+    data = Path(__file__).with_name("data_sheets.json").read_bytes()
     return tuple(row.sheet() for row in msgspec.json.decode(data, type=tuple[_Row, ...]))

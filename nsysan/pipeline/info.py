@@ -7,7 +7,6 @@ import platform
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from importlib import metadata
 from importlib.util import find_spec
 from itertools import starmap
 from pathlib import Path
@@ -48,6 +47,8 @@ def inspect_report(path: Path, options: InfoOptions) -> Contents:
 
 def inspect_installation(nsys: str | None = None) -> Installation:
     """What this nsysan has at hand. Nothing but an nsys is started, and no driver is touched."""
+    from importlib import metadata
+
     return Installation(
         nsysan_version=__version__,
         python_version=platform.python_version(),
@@ -81,6 +82,8 @@ def _reader(reader: Reader) -> ReaderAtHand:
 
 
 def _version_of(distribution: str) -> str | None:
+    from importlib import metadata
+
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:

@@ -23,10 +23,14 @@ def page_environment() -> Environment:
     """The environment every template is rendered in; what it prints is escaped, control characters spelt out."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
+    from nsysan.report.compiled_templates import compiled_templates
+
+    loader = PackageLoader(TEMPLATE_PACKAGE, "")
     environment = Environment(
         autoescape=True,
         undefined=StrictUndefined,
-        loader=PackageLoader(TEMPLATE_PACKAGE, ""),
+        loader=loader,
+        bytecode_cache=compiled_templates(TEMPLATE_PACKAGE),
         finalize=_finalize,
         trim_blocks=True,
         lstrip_blocks=True,

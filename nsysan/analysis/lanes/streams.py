@@ -84,10 +84,30 @@ def _stream_lane(identity: Int64Array, lane: Lane, shown: Activities, packed: st
 
 
 def _pack_activities(job: Job, shown: Activities, names: NameTable) -> str:
-    numbers = [names.number(job.activity_name(shown, position)) for position in range(len(shown))]
-    named_kinds = np.array(numbers, dtype=np.int64) * len(Activity) + np.searchsorted(_KIND_BITS, shown.kind)
+    named_kinds = _name_numbers(job, shown, names) * len(Activity) + np.searchsorted(_KIND_BITS, shown.kind)
     begun_ns = np.diff(shown.start_ns, prepend=0)
     return pack(np.column_stack((begun_ns, shown.end_ns - shown.start_ns, named_kinds)).ravel())
+
+
+def _name_numbers(job: Job, shown: Activities, names: NameTable) -> Int64Array:
+    """The number of each activity's name; each is asked for once, in the order in which they come."""
+    codes = codes_of(shown.report, shown.source, _kernel_names(job, shown))
+    firsts = first_rows(codes)
+    numbers = np.empty(len(firsts), np.int64)
+    for code in np.argsort(firsts).tolist():
+        numbers[code] = names.number(job.activity_name(shown, firsts[code]))
+    return numbers[codes]
+
+
+def _kernel_names(job: Job, activities: Activities) -> Int64Array:
+    """The id of each kernel's name, ``ABSENT`` of other activities."""
+    name_ids = np.full(len(activities), ABSENT)
+    are_kernels = activities.source == SOURCES.index("kernels")
+    for report in distinct(activities.report).tolist():
+        kernels, ours = job.traces[report].kernels, are_kernels & (activities.report == report)
+        if kernels is not None:
+            name_ids[ours] = kernels.name_id[activities.row[ours]]
+    return name_ids
 
 
 def _stream_keys(job: Job, activities: Activities) -> _StreamKeys:
