@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nsysan.analysis.nccl_logs import CommunicatorInLog, NcclLogs, NcclLogSummary, TimingInLog
+from nsysan.attribution.job import build_job
 from nsysan.findings.doubted_bandwidth import find_doubted_bandwidth
 from nsysan.findings.doubted_nodes import find_doubted_nodes
 from nsysan.findings.doubted_throughput import find_doubted_throughput
@@ -104,7 +105,7 @@ ROW = ScalingRow(128, 64, 0.58, 0.73, 0.8, 1.0, is_of_tokens=False)
     ],
 )
 def test_tokens_per_second_scale_as_the_steps_do(row: ScalingRow, titles: list[str]) -> None:
-    told = with_throughput(ResultSet({}), ThroughputOptions(price=1.0)).get(Throughput)
+    told = with_throughput(ResultSet({}), ThroughputOptions(price=1.0), build_job([])).get(Throughput)
     assert isinstance(told, Throughput)
     found = find_doubted_throughput(ResultSet({Throughput.id: Throughput(replace(told.throughput, scaling=row))}))
 
