@@ -66,7 +66,13 @@ class _Outputs:
     metavar="FILE[,KEY=VALUE...]",
     help="The model: config.json of Hugging Face, arguments of Megatron, or keys.",
 )
-@click.option("--peak", metavar="FLOPS", type=float, callback=up_to(1e18), help="Dense peak of one GPU, for MFU.")
+@click.option(
+    "--peak",
+    metavar="FLOPS",
+    type=float,
+    callback=up_to(1e18),
+    help="Dense peak of one GPU, for MFU [default: its data sheet's].",
+)
 @click.option("--dtype", metavar="TYPE", help="The data type that the peak is of, such as bf16.")
 @click.option("--price", metavar="P", type=float, callback=up_to(1e9), help="Of a GPU-hour, for costs.")
 @click.option("--smaller", metavar="RUN.json", type=path_argument, help="The job on fewer GPUs, to tell how it scales.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from nsysan.analysis.kernel_summary import KernelClassRow, KernelSummary
+from nsysan.analysis.steps import Steps
 from nsysan.findings.advice import advise
 from nsysan.findings.losing import losses_of
 from nsysan.findings.registry import Rule
@@ -28,7 +29,8 @@ _FUSABLE = frozenset(
     }
 )
 _OF_MODELS = frozenset({KernelClass.GEMM, KernelClass.ATTENTION})
-"""What a model runs, and a program of another kind may not: there is nothing to say of how that is divided."""
+_FEWEST_KERNELS = 100
+"""So many of these show a model where there are no steps: fewer are a trial of one product. Proposal."""
 _APART = frozenset({KernelClass.COMMUNICATION, KernelClass.FUSED_COMMUNICATION})
 _LISTED = 3
 
@@ -39,7 +41,8 @@ def find_non_gemm(results: ResultSet) -> Iterable[Finding]:
     if isinstance(summary, Skipped):
         return
     rows = [row for row in summary.kernel_classes if row.kernel_class not in _APART]
-    if not any(row.kernel_class in _OF_MODELS for row in rows):
+    has_steps = not isinstance(results.get(Steps), Skipped)
+    if not has_steps and sum(row.count for row in rows if row.kernel_class in _OF_MODELS) < _FEWEST_KERNELS:
         return
     fusable = sorted((row for row in rows if row.kernel_class in _FUSABLE), key=lambda row: -row.total_ns)
     if report is not None and report.graph_ns >= MATERIAL_FRAC * report.stretch_ns:

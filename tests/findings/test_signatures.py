@@ -174,10 +174,18 @@ def test_elementwise_kernels_of_over_30_percent_could_be_fused(
     assert ("non_gemm" in {one.cause for one in findings}) is found
 
 
-def test_a_program_that_is_no_model_has_nothing_to_fuse(tmp_path: Path) -> None:
-    export = Export().kernel(0, 10 * MS, ADD).kernel(10 * MS, 20 * MS, "void saxpy(float*)")
+@pytest.mark.parametrize(("product_count", "found"), [(100, True), (99, False)])
+def test_without_steps_many_products_show_a_model_and_few_a_trial(
+    tmp_path: Path,
+    product_count: int,
+    found: bool,  # noqa: FBT001
+) -> None:
+    export = Export()
+    for place in range(product_count):
+        begin = place * 20 * US
+        export.kernel(begin, begin + 10 * US, GEMM).kernel(begin + 10 * US, begin + 20 * US, ADD)
 
-    assert "non_gemm" not in {one.cause for one in analyze_exports(tmp_path, export).findings}
+    assert ("non_gemm" in {one.cause for one in analyze_exports(tmp_path, export).findings}) is found
 
 
 @pytest.mark.parametrize(("flushes", "headline"), [(True, None), (False, "launch_starved")])
