@@ -61,8 +61,11 @@ def main() -> None:
         )
         browser = playwright.chromium.launch(executable_path=options.chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 900}, device_scale_factor=options.ratio)
+        session = page.context.new_cdp_session(page)
+        session.send("Performance.enable", {"timeDomain": "threadTicks"})
         page.goto(path.resolve().as_uri())
-        print(f"opened in {page.evaluate(OPENED_MS):.0f} ms")
+        opened_ms, cpu_ms = page.evaluate(OPENED_MS), 1000 * _cpu_s(session, "TaskDuration")
+        print(f"opened in {opened_ms:.0f} ms, {cpu_ms:.0f} ms of CPU")
         page.evaluate(WATCH)
         print(f"{'zoomed in':<12}{'frame ms: median':>18}{'p95':>8}{'late':>8}{'script CPU ms a frame':>24}")
         for zooms in ZOOMS:
@@ -111,19 +114,19 @@ def pan(page: Page, zooms: int, move_count: int) -> tuple[Sequence[float], float
     page.evaluate(FORGET)
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
-    before_s = _script_cpu_s(session)
+    before_s = _cpu_s(session, "ScriptDuration")
     for offset in _back_and_forth(move_count, box["width"] / 3):
         page.mouse.move(middle + offset, y)
-    script_s = _script_cpu_s(session) - before_s
+    script_s = _cpu_s(session, "ScriptDuration") - before_s
     frames_ms: list[float] = page.evaluate("window.frames_ms")
     page.mouse.up()
     return [later - sooner for sooner, later in pairwise(frames_ms)], 1000 * script_s / max(len(frames_ms), 1)
 
 
-def _script_cpu_s(session: CDPSession) -> float:
-    """Seconds that the page's thread has run script, on the CPU: what else the machine does adds nothing."""
+def _cpu_s(session: CDPSession, of: str) -> float:
+    """Seconds that the page's thread has spent on tasks or script, on the CPU: what else the machine does adds none."""
     metrics = session.send("Performance.getMetrics")["metrics"]
-    return next(float(metric["value"]) for metric in metrics if metric["name"] == "ScriptDuration")
+    return next(float(metric["value"]) for metric in metrics if metric["name"] == of)
 
 
 def _back_and_forth(count: int, width: float) -> Iterator[float]:
