@@ -20,7 +20,8 @@ HOLLOW_FRAC = 0.9
 def hollow_window_notes(gpus: Sequence[Gpu]) -> Iterator[Note]:
     """A note on the GPU whose window one gap fills most, where there is any."""
     gaps_ns = [int(gpu.occupancy.idle().durations_ns.max(initial=0)) for gpu in gpus]
-    fracs = [gap_ns / (gpu.window_ns[1] - gpu.window_ns[0]) for gap_ns, gpu in zip(gaps_ns, gpus, strict=True)]
+    # work of no length leaves a window of none
+    fracs = [gap_ns / max(gpu.window_ns[1] - gpu.window_ns[0], 1) for gap_ns, gpu in zip(gaps_ns, gpus, strict=True)]
     hollow = [place for place, frac in enumerate(fracs) if frac >= HOLLOW_FRAC]
     if not hollow:
         return

@@ -9,6 +9,7 @@ import pytest
 from nsysan.analysis.launches import LaunchesOfDevice, compute_launches
 from nsysan.analysis.synchronization import SynchronizationOfDevice, SynchronizationSource, compute_synchronization
 from nsysan.attribution.job import Job, build_job
+from nsysan.attribution.launch import NO_CALL, join_launches
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.synth.export import Export
@@ -144,3 +145,11 @@ def test_a_host_that_waits_for_a_busy_gpu_waits_in_0_3_percent_of_that_for_an_id
     assert not isinstance(result, Skipped)
     (found,) = [entry for entry in result.synchronization if entry.device == "r0/p144/d0"]
     assert (found.source.value, found.total_ns, found.in_idle_ns) == ("synchronization_rows", 163_613_090, 557_263)
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="the shared real exports are not beside this checkout")
+def test_kernels_of_a_real_job_pair_within_their_process() -> None:
+    # C03, T1: by correlation id alone SQL joins 4,280 pairs, by process and id 3,986 of the 4,010 kernels
+    rows = join_launches(read_trace(REAL, ReadOptions())).rows["kernels"]
+
+    assert (len(rows), int((rows != NO_CALL).sum())) == (4_010, 3_986)

@@ -36,7 +36,8 @@ def payloads(trace: Trace) -> dict[str, str]:
 
 def test_floating_point_payloads(tmp_path: Path) -> None:
     export = Export().nvtx(0, 9, "loss").nvtx(0, 9, "lr", tid=7).nvtx(10, 19, "whole").nvtx(20, 29, "bare")
-    export.nvtx_mark(10, "scale").nvtx_range(0, 9, "temperature")
+    export.nvtx_mark(10, "scale").nvtx_range(0, 9, "temperature").nvtx(30, 39, "damaged")
+    export.sql("UPDATE NVTX_EVENTS SET floatValue = 1e300 WHERE text = 'damaged'")
     export.sql("UPDATE NVTX_EVENTS SET doubleValue = 2.125 WHERE text = 'loss'")
     # 0.1 in single precision is 0.10000000149011612
     export.sql("UPDATE NVTX_EVENTS SET floatValue = 0.10000000149011612 WHERE text = 'lr'")
@@ -46,7 +47,7 @@ def test_floating_point_payloads(tmp_path: Path) -> None:
 
     told = payloads(read(export.write(tmp_path / "a.sqlite", shuffle_seed=3)))
 
-    assert told == {"loss": "2.125", "lr": "0.1", "scale": "65536.0", "temperature": "inf"}
+    assert told == {"loss": "2.125", "lr": "0.1", "scale": "65536.0", "temperature": "inf", "damaged": "inf"}
 
 
 def described(*entries: tuple[int, int, str, int | None], flags: int = 0) -> str:

@@ -68,7 +68,12 @@ def _told(export: OpenExport) -> Iterator[tuple[int, ...]]:
             if payload not in id_of:
                 written = write(payload)
                 id_of[payload] = texts.id_of(written) if written else ABSENT
-            yield *(part if isinstance(part, int) else ABSENT for part in event), id_of[payload]
+            yield *map(_place, event), id_of[payload]
+
+
+def _place(value: Value) -> int:
+    """The value if it is an integer of 64 bits, else ``ABSENT``; Parquet may hold larger ones."""
+    return value if isinstance(value, int) and -(1 << 63) <= value < 1 << 63 else ABSENT
 
 
 def _double(payload: Value) -> str:
@@ -77,8 +82,9 @@ def _double(payload: Value) -> str:
 
 
 def _single(payload: Value) -> str:
-    """The shortest text that is this number in single precision."""
-    return str(np.float32(payload)) if isinstance(payload, (int, float)) else ""
+    """The shortest text that is this number in single precision; what is too large for it is damage, and ``inf``."""
+    with np.errstate(over="ignore"):
+        return str(np.float32(payload)) if isinstance(payload, (int, float)) else ""
 
 
 def _schemas(export: OpenExport) -> _Schemas:
