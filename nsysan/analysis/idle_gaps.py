@@ -15,6 +15,7 @@ from nsysan.analysis.registry import Analysis
 from nsysan.attribution.activities import Activities
 from nsysan.attribution.job import Gpu, Job
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.tables import Int64Array
 from nsysan.model.text import display_text
 from nsysan.model.units import NS_PER_MS, NS_PER_S, NS_PER_US
 from nsysan.timeline.intervals import Intervals
@@ -84,15 +85,25 @@ def _largest_gaps(job: Job, gpu: Gpu) -> Iterator[tuple[Gap, int]]:
     """The largest gaps of a GPU, each with its place among all of them."""
     gaps = gpu.occupancy.idle()
     # one of no length fills nothing, so it neither begins nor ends a gap
-    activities = gpu.activities.take(gpu.activities.end_ns > gpu.activities.start_ns)
+    is_solid = gpu.activities.end_ns > gpu.activities.start_ns
+    activities = gpu.activities if is_solid.all() else gpu.activities.take(is_solid)
     # latest end so far, and who holds it: what ran last before a gap
     ends_ns = np.maximum.accumulate(activities.end_ns)
-    for place in np.lexsort((gaps.start_ns, -gaps.durations_ns))[:GAPS_PER_GPU].tolist():
+    for place in _largest(gaps, GAPS_PER_GPU).tolist():
         start_ns, end_ns = int(gaps.start_ns[place]), int(gaps.end_ns[place])
         before = int(np.searchsorted(ends_ns, start_ns)) if start_ns > gpu.window_ns[0] else None
         after = int(np.searchsorted(activities.start_ns, end_ns)) if end_ns < gpu.window_ns[1] else None
         names = (_name(job, activities, before), _name(job, activities, after))
         yield Gap(gpu.id, start_ns, end_ns, end_ns - start_ns, *names), place
+
+
+def _largest(gaps: Intervals, count: int) -> Int64Array:
+    """The places of the ``count`` largest gaps, the largest first, of equal ones the earliest."""
+    durations_ns = gaps.durations_ns
+    shortest_ns = np.partition(durations_ns, -count)[-count] if len(gaps) > count else 0
+    places = np.flatnonzero(durations_ns >= shortest_ns)
+    largest: Int64Array = places[np.argsort(-durations_ns[places], kind="stable")][:count]
+    return largest
 
 
 def _explained(job: Job, gap: Gap, place: int, *, has_story: bool) -> Gap:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from nsysan.model.distinct import distinct
 from nsysan.model.run import Note
 from nsysan.model.tables import GpuActivities, Int64Array
 from nsysan.model.text import display_text
@@ -34,6 +35,14 @@ def doubt_notes(trace: Trace) -> Iterator[Note]:
 
 def repeated_count(table: GpuActivities) -> int:
     """How many rows equal an earlier one in all columns."""
+    processes = distinct(table.global_pid).tolist()
+    if len(processes) > 1:
+        # one after the other, so that the order of few rows is in memory
+        return sum(_repeated_count(table.take(table.global_pid == process)) for process in processes)
+    return _repeated_count(table)
+
+
+def _repeated_count(table: GpuActivities) -> int:
     if not len(table):
         return 0
     order = order_of(table.start_ns)

@@ -22,7 +22,7 @@ from nsysan.attribution.ranges.names import SIZES, parse_operator
 from nsysan.model.ceilings import Dtype
 from nsysan.model.distinct import coded, distinct, first_rows, summed
 from nsysan.model.kernels import KernelClass
-from nsysan.model.tables import Int64Array, Kernels, Table
+from nsysan.model.tables import IdArray, Int64Array, Kernels, Table
 from nsysan.timeline.labelling import NOBODY, innermost
 
 _MOST_SIDE = 1 << 40
@@ -96,11 +96,16 @@ class ToldShapes:
         texts = ((name_id, text) for name_id, text in host.trace.strings.items() if SIZES in text)
         told = ((name_id, sides_of_operator(text)) for name_id, text in texts)
         self._sides = {name_id: sides for name_id, sides in told if sides is not None}
-        self.ranges = np.flatnonzero(np.isin(host.ranges.name_id, list(self._sides)))
+        self._tells = np.isin(host.ranges.name_id, list(self._sides))
 
-    def sides_of(self, ranges: Int64Array) -> list[Sides]:
-        """What each of these ranges multiplies."""
-        return [self._sides[name_id] for name_id in self.host.ranges.name_id[ranges].tolist()]
+    def ranges_of(self, thread: int) -> Int64Array:
+        """The rows of those on a thread, ascending."""
+        rows = self.host.stacked_by_thread.of(thread)
+        return np.sort(rows[self._tells[rows]])
+
+    def sides_of(self, name_id: int) -> Sides:
+        """What the ranges of this text multiply."""
+        return self._sides[name_id]
 
 
 def find_products(job: Job, device: Device, told: ToldShapes) -> FoundProducts:
@@ -181,14 +186,13 @@ def _gemm_rows(job: Job, device: Device, kernels: Kernels) -> Int64Array:
 def _operators_of(told: ToldShapes, kernel_rows: Int64Array) -> Int64Array:
     """By kernel the innermost operator with known shapes around its call, on the call's thread; else ``NOBODY``."""
     host, range_of = told.host, np.full(len(kernel_rows), NOBODY)
-    if not len(told.ranges) or "kernels" not in host.launches.rows:
+    if "kernels" not in host.launches.rows:
         return range_of
     calls = host.launches.rows["kernels"][kernel_rows]
     called = np.flatnonzero(calls != NO_CALL)
     threads = host.calls.global_tid[calls[called]]
     for thread in distinct(threads).tolist():
-        ranges = np.intersect1d(host.stacked_by_thread.of(thread), told.ranges)
-        own = called[threads == thread]
+        ranges, own = told.ranges_of(thread), called[threads == thread]
         if len(ranges):
             labelling = innermost(host.ranges.start_ns[ranges], host.range_ends_ns[ranges])
             found = labelling.at(host.calls.start_ns[calls[own]])
@@ -203,17 +207,24 @@ def _by_operator(
     ranges, place_of = coded(range_of)
     order = np.lexsort((-times_ns, place_of))
     longest = order[first_rows(codes_of(place_of[order]))] if len(order) else order
-    name_ids = kernels.name_id[longest].tolist()
-    dtypes = {name_id: dtype_of_kernel(told.host.trace.strings.get(name_id, "")) for name_id in set(name_ids)}
-    kinds_of = [
-        ProductKind(sides, dtypes[name_id]) for sides, name_id in zip(told.sides_of(ranges), name_ids, strict=True)
-    ]
-    kinds = tuple(dict.fromkeys(kinds_of))
-    numbers = {kind: number for number, kind in enumerate(kinds)}
+    kinds, kind_of = _kinds(told, told.host.ranges.name_id[ranges], kernels.name_id[longest])
     starts_ns = np.full(len(ranges), np.iinfo(np.int64).max)
     np.minimum.at(starts_ns, place_of, kernels.start_ns)
     return kinds, Products(
-        kind=np.array([numbers[kind] for kind in kinds_of], np.int64),
+        kind=kind_of,
         start_ns=starts_ns,
         time_ns=summed(times_ns, place_of, len(ranges)),
     )
+
+
+def _kinds(told: ToldShapes, range_names: IdArray, kernel_names: IdArray) -> tuple[tuple[ProductKind, ...], Int64Array]:
+    """The kinds in the order in which they come, and the place of each range's; ranges are many, pairs of names few."""
+    pairs = codes_of(range_names, kernel_names)
+    firsts = first_rows(pairs)
+    places: dict[ProductKind, int] = {}
+    place_of = np.empty(len(firsts), np.int64)
+    for pair in np.argsort(firsts).tolist():
+        range_name, kernel_name = int(range_names[firsts[pair]]), int(kernel_names[firsts[pair]])
+        dtype = dtype_of_kernel(told.host.trace.strings.get(kernel_name, ""))
+        place_of[pair] = places.setdefault(ProductKind(told.sides_of(range_name), dtype), len(places))
+    return tuple(places), place_of[pairs]

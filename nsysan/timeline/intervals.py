@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nsysan.model.distinct import distinct
 from nsysan.model.tables import BoolArray, Int64Array
 
 
@@ -80,6 +81,6 @@ def union(start_ns: Int64Array, end_ns: Int64Array) -> Intervals:
 
 def intersection(one: Intervals, other: Intervals) -> Intervals:
     """The moments that both cover."""
-    edges_ns = np.unique(np.concatenate([one.start_ns, one.end_ns, other.start_ns, other.end_ns]))
+    edges_ns = distinct(np.concatenate([one.start_ns, one.end_ns, other.start_ns, other.end_ns]))
     in_both = (np.diff(one.covered_until(edges_ns)) > 0) & (np.diff(other.covered_until(edges_ns)) > 0)
     return union(edges_ns[:-1][in_both], edges_ns[1:][in_both])

@@ -6,6 +6,7 @@ Everything nsysan says about a GPU's time is read off this function, so no two f
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,7 @@ _PARTS = tuple(Part)
 _PART_OF_STATE = np.array([_PARTS.index(part_of(Activity(state))) for state in range(STATE_COUNT)])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Occupancy:
     """``states[i]``, a set of ``Activity`` bits, holds on ``[bounds_ns[i], bounds_ns[i + 1])``; neighbours differ."""
 
@@ -42,17 +43,18 @@ class Occupancy:
         parts: Int64Array = _PART_OF_STATE[self.states]
         return parts
 
-    def state_times(self) -> Int64Array:
+    @cached_property
+    def state_times_ns(self) -> Int64Array:
         """Time per state, indexed by its bits: 32 values that add up to the window."""
         return summed(np.diff(self.bounds_ns), self.states, STATE_COUNT)
 
     def part_times(self) -> PartTimes:
         """Time per part of the partition; the parts add up to the window."""
-        return PartTimes(*summed(self.state_times(), _PART_OF_STATE, len(_PARTS)).tolist())
+        return PartTimes(*summed(self.state_times_ns, _PART_OF_STATE, len(_PARTS)).tolist())
 
     def time_where(self, states: BoolArray) -> int:
         """The time spent in any of the ``states``, a mask of 32."""
-        return int(self.state_times()[states].sum())
+        return int(self.state_times_ns[states].sum())
 
     def idle(self) -> Intervals:
         """The gaps: each maximal stretch in which nothing runs."""
