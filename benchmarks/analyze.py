@@ -26,6 +26,8 @@ KERNELS_PER_RECORDING = 13_056
 NARROW = "partition,gaps,kernels"
 PROJECTED = f"{NARROW},launches,ranges,timeline"
 """With each launch call joined to its kernel, NVTX ranges projected onto GPU time, and the timeline."""
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""That of a user: where Python keeps nothing it compiles, each start compiles every module again."""
 READ_WITH_PANDAS = """
 import sqlite3, sys, pandas
 pandas.read_sql("SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL", sqlite3.connect(sys.argv[1]))
@@ -118,7 +120,8 @@ def run(commands_by_name: dict[str, Commands], rounds: int) -> dict[str, Cost]:
 def cost_of(command: list[str]) -> Cost:
     """What the command took, its children included."""
     begin_s = time.monotonic()
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    null = subprocess.DEVNULL
+    process = subprocess.Popen(command, stdin=null, stdout=null, stderr=null, env=ENVIRONMENT)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nsysan.analysis.gap_sentence import GapCall, GapSpan
 from nsysan.analysis.gap_story import GapStory
 from nsysan.analysis.gpu_time import GpuTime
-from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
+from nsysan.analysis.idle_gaps import GAPS_PER_GPU, Gap, GapSizes, IdleGaps
 from nsysan.attribution.window import WindowChoice
 from nsysan.model.idle import Cause
 from nsysan.pipeline.analyze import AnalyzeOptions
@@ -53,6 +53,21 @@ def test_sizes_count_every_gap_once_and_add_up_to_idle(tmp_path: Path) -> None:
         GapSizes("gpu0", MS, 10 * MS, 1, 5 * MS),
     ]
     assert result_of(run, GpuTime).gpus[0].time.idle_ns == 5_700_000
+
+
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.integers(1, 4), min_size=GAPS_PER_GPU - 2, max_size=GAPS_PER_GPU + 15))
+def test_the_largest_gaps_are_told_of_equal_ones_the_earliest(tmp_path: Path, gaps_ns: list[int]) -> None:
+    export = Export().kernel(0, 10, "a")
+    # each kernel takes 10 ns, so gap i begins after i + 1 of them and the gaps before it
+    begins_ns = [10 * (place + 1) + sum(gaps_ns[:place]) for place in range(len(gaps_ns))]
+    for begin_ns, gap_ns in zip(begins_ns, gaps_ns, strict=True):
+        export.kernel(begin_ns + gap_ns, begin_ns + gap_ns + 10, "a")
+
+    told = result_of(analyze_exports(tmp_path, export), IdleGaps).gaps
+
+    by_size = sorted((-gap_ns, begin_ns) for gap_ns, begin_ns in zip(gaps_ns, begins_ns, strict=True))
+    assert [(-gap.duration_ns, gap.start_ns) for gap in told] == by_size[:GAPS_PER_GPU]
 
 
 def test_a_kernel_of_no_length_ends_no_gap(tmp_path: Path) -> None:

@@ -27,12 +27,15 @@ NO_COMPILER = {"CC": "false", "CXX": "false", "NSYSAN_REQUIRE_NATIVE": "0"}
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project's own files: no stale build folder, no caches."""
+    """A copy of the project's own files, and a template that was compiled there: no stale build folder."""
     folder = tmp_path_factory.mktemp("checkout")
     for path in tracked_files():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / path, target)
+    compiled = folder / "reports/templates/__pycache__/page.jinja-3.1.6.cache"
+    compiled.parent.mkdir()
+    compiled.touch()
     return folder
 
 
