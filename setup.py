@@ -66,8 +66,11 @@ class BuildModules(build_ext):
 
 
 def find_nvcc() -> str | None:
-    """The path of nvcc; None where there is none."""
-    return os.environ.get("NSYSAN_NVCC") or shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+    """The path of nvcc; None where there is none, and where ``NSYSAN_NVCC`` is empty."""
+    named = os.environ.get("NSYSAN_NVCC")
+    if named is not None:
+        return named or None
+    return shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 
 
 def compile_kernels(nvcc: str, folder: Path) -> None:

@@ -22,7 +22,8 @@ import pytest
 from tests.project.repository import ROOT, tracked_files
 
 COMPILER = shutil.which("c++")
-NO_COMPILER = {"CC": "false", "CXX": "false", "NSYSAN_REQUIRE_NATIVE": "0"}
+NO_NVCC = {"NSYSAN_NVCC": ""}
+NO_COMPILER = {"CC": "false", "CXX": "false", "NSYSAN_REQUIRE_NATIVE": "0", **NO_NVCC}
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +104,7 @@ def test_the_source_distribution_builds_the_same_wheel_and_the_compiled_module(
     subprocess.run([sys.executable, "-c", build_sdist], cwd=checkout, check=True)
     (sdist,) = tmp_path.glob("*.tar.gz")
 
-    files = _files_of(_build_wheel(sdist, tmp_path / "wheel", NSYSAN_REQUIRE_NATIVE="1"))
+    files = _files_of(_build_wheel(sdist, tmp_path / "wheel", NSYSAN_REQUIRE_NATIVE="1", **NO_NVCC))
     compiled = ("nsysan/ingest/_columns", "nsysan/calibrate/_native")
     assert files == wheel_files | {f"{name}{get_config_var('EXT_SUFFIX')}" for name in compiled}
 
