@@ -8,6 +8,7 @@ from functools import cached_property
 
 from nsysan.analysis.baseline import FROM_MODEL, Baseline
 from nsysan.analysis.collectives import Collectives
+from nsysan.analysis.step_kernels import StepKernels
 from nsysan.analysis.step_losses import StepLosses
 from nsysan.analysis.steps import Steps
 from nsysan.analysis.yardstick import Yardstick, yardstick_of
@@ -18,6 +19,7 @@ from nsysan.hardware.data_sheets import GpuFacts
 from nsysan.hardware.gemm_ceilings import peak_ceiling
 from nsysan.model.ceilings import Ceilings, Dtype, Origin
 from nsysan.model.findings import Finding
+from nsysan.model.kernels import KernelClass
 from nsysan.model.losses import Basis
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import NS_PER_S, S_PER_HOUR
@@ -36,6 +38,9 @@ _NO_WORLD = "needs how many GPUs the whole job has: give --world-size"
 _NO_BATCH = "needs sequence and global_batch of the model: give them with --model FILE,sequence=...,global_batch=..."
 _DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32", "float8": "fp8"}
 """What Hugging Face calls data types."""
+_MULTIPLY = (KernelClass.GEMM, KernelClass.ATTENTION)
+_ABOVE_PEAK = 1.02
+_MORE_MULTIPLY = "more kernels multiply than are known by name, which alone would exceed the peak"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +137,7 @@ class _Measured:
             measured_flop_per_s=None if self._reached is None else self._reached.rate,
             measured_source=None if self._reached is None else self._reached.source,
             layouts=tuple(self._layouts()),
+            multiplying_ns_per_step=self._multiplying_ns,
         )
 
     def _layouts(self) -> Iterator[LayoutRow]:
@@ -170,15 +176,34 @@ class _Measured:
         for attention in Attention:
             found = None if self._lacking else utilisation(model, self._pace, attention)
             share = None if found is None else self._share_of_measured
+            rate = self._multiplying_rate(flop_per_token(model, attention).hardware)
             yield UtilisationRow(
                 attention=attention,
                 flop_per_token=flop_per_token(model, attention).model,
+                multiplying_flop_per_s=None if self._exceeds_peak(rate) else rate,
                 mfu=None if found is None else found.mfu,
                 hfu=None if found is None else found.hfu,
                 conventions=conventions(model, attention),
                 mfu_of_measured=None if found is None or share is None else found.mfu * share,
                 hfu_of_measured=None if found is None or share is None else found.hfu * share,
             )
+
+    @cached_property
+    def _multiplying_ns(self) -> float | None:
+        found = self._results.get(StepKernels)
+        rows = () if isinstance(found, Skipped) else found.step_kernels
+        return sum(row.time_per_step_ns for row in rows if row.kernel_class in _MULTIPLY) or None
+
+    def _multiplying_rate(self, flop_per_token: float) -> float | None:
+        """FLOP/s of a GPU's kernels that multiply, None where the work or their time is not known."""
+        model, world_size = self._options.model, self._world_size
+        tokens = None if model is None else model.tokens_per_step
+        if tokens is None or world_size is None or self._multiplying_ns is None:
+            return None
+        return tokens * flop_per_token / world_size / self._multiplying_ns * NS_PER_S
+
+    def _exceeds_peak(self, rate: float | None) -> bool:
+        return rate is not None and self._peak is not None and rate > _ABOVE_PEAK * self._peak.rate
 
     @property
     def _share_of_measured(self) -> float | None:
@@ -217,6 +242,10 @@ class _Measured:
             yield "tokens_per_s", self._no_steps
         if self._options.price is not None and self._world_size is None:
             yield "cost_per_hour", _NO_WORLD
+        if model is not None and model.sequence is not None:
+            rates = [self._multiplying_rate(flop_per_token(model, attention).hardware) for attention in Attention]
+            if any(map(self._exceeds_peak, rates)):
+                yield "multiplying_flop_per_s", _MORE_MULTIPLY
 
 
 def _with_baseline(results: ResultSet, report: ThroughputReport) -> ResultSet:

@@ -14,6 +14,8 @@ class UtilisationRow:
     """By one convention of attention. ``mfu`` and ``hfu`` are null where the peak is not known.
 
     ``mfu_of_measured`` and ``hfu_of_measured`` are the same against the fastest product that was measured.
+    ``multiplying_flop_per_s`` = FLOP of a step, computed again or not / GPUs / ``multiplying_ns_per_step``: how fast
+    the kernels are that multiply, all together, where no shape of theirs is known.
     """
 
     attention: Attention
@@ -23,6 +25,7 @@ class UtilisationRow:
     conventions: tuple[str, ...]
     mfu_of_measured: float | None = None
     hfu_of_measured: float | None = None
+    multiplying_flop_per_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,8 @@ class ThroughputReport:
 
     ``tokens_per_s`` is of the whole job. ``peak_source`` tells whose peak it is; ``dtype`` is the one it is of.
     ``measured_flop_per_s`` is what the fastest product of that type was measured to reach. ``layouts`` has the job's
-    own first.
+    own first. ``multiplying_ns_per_step`` is the time of GEMM and attention kernels in the mean step, mean over
+    devices.
     """
 
     step_ns: float | None
@@ -101,6 +105,7 @@ class ThroughputReport:
     measured_flop_per_s: float | None = None
     measured_source: str | None = None
     layouts: tuple[LayoutRow, ...] = ()
+    multiplying_ns_per_step: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,6 +150,20 @@ def test_a_part_of_a_gpu_is_not_held_against_the_whole(tmp_path: Path) -> None:
     assert found.peak_flop_per_s == pytest.approx(989.4e12 * 16 / 132)
 
 
+def test_without_shapes_kernels_that_multiply_have_one_rate_of_the_models_work(tmp_path: Path) -> None:
+    found = told(named_gpu(waiting_job()), tmp_path, ThroughputOptions(LLAMA_8B, dtype="bf16"))
+    refused = told(waiting_job(), tmp_path, ThroughputOptions(LLAMA_8B, 260e12, "bf16"))
+
+    # the work of an MFU of 21.3 and 24.0 % in the 1.6 of 2 s in which the kernels run
+    assert found.multiplying_ns_per_step == pytest.approx(1.6 * S, rel=1e-5)
+    rates = [(row.multiplying_flop_per_s or 0) / 989.4e12 for row in found.utilisation]
+    assert rates == pytest.approx([0.213 / 0.8, 0.240 / 0.8], abs=0.0006)
+    assert "Kernels that multiply take 1.600 s of a step and so reach 263." in throughput_paragraph(found)
+    # 297 TFLOP/s are more than such a GPU can
+    assert [row.multiplying_flop_per_s is None for row in refused.utilisation] == [False, True]
+    assert list(refused.unknown) == ["multiplying_flop_per_s"]
+
+
 def test_mfu_is_told_against_measured_products_too(tmp_path: Path) -> None:
     measured = ceilings(gemm=(gemm(8192, 8192, 8192, 700), gemm(8192, 8192, 8192, 1300, dtype=Dtype.FP8)))
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import counted, format_count, format_fraction
+from nsysan.model.units import counted, format_count, format_duration, format_flop_rate, format_fraction
 from nsysan.planning.throughput import CostRow, ScalingRow, Throughput, ThroughputReport, UtilisationRow
+from nsysan.report import cells
 from nsysan.report.elements import Cell, Column, Table
 from nsysan.report.layout_table import layout_table
 from nsysan.report.prose import capitalized, ended, fraction_or, listed, spelled
@@ -34,7 +35,12 @@ def _build(run: Run) -> ThroughputView | None:
     return ThroughputView(tuple(filter(None, tables)), sentences, heading=throughput_sentence(report) or _NOTHING)
 
 
-_NAMES = {"mfu": "MFU", "tokens_per_s": "tokens a second", "cost_per_hour": "the cost of an hour"}
+_NAMES = {
+    "mfu": "MFU",
+    "tokens_per_s": "tokens a second",
+    "cost_per_hour": "the cost of an hour",
+    "multiplying_flop_per_s": "the rate of kernels that multiply",
+}
 
 
 def unknown_sentences(report: ThroughputReport) -> Iterator[str]:
@@ -64,7 +70,9 @@ def throughput_paragraph(report: ThroughputReport) -> str:
     """The same for a text, with what is not known and why: a figure that is missing is said to be."""
     known = throughput_sentence(report)
     told = [] if known is None else [ended(known)]
-    return " ".join((*told, *_measured_sentences(report.utilisation), *unknown_sentences(report)))
+    return " ".join(
+        (*told, *_measured_sentences(report.utilisation), *_rate_sentences(report), *unknown_sentences(report))
+    )
 
 
 def _measured_sentences(rows: Sequence[UtilisationRow]) -> Iterator[str]:
@@ -76,6 +84,19 @@ def _measured_sentences(rows: Sequence[UtilisationRow]) -> Iterator[str]:
     ]
     if shares:
         yield f"Against the fastest product measured MFU is {listed(shares)}."
+
+
+def _rate_sentences(report: ThroughputReport) -> Iterator[str]:
+    """How fast the kernels are that multiply, by the first convention that tells."""
+    row = next((row for row in report.utilisation if row.multiplying_flop_per_s is not None), None)
+    if row is None or row.multiplying_flop_per_s is None or report.multiplying_ns_per_step is None:
+        return
+    peak = report.peak_flop_per_s
+    share = "" if peak is None else f", {format_fraction(row.multiplying_flop_per_s / peak)} of the peak"
+    yield (
+        f"Kernels that multiply take {format_duration(report.multiplying_ns_per_step)} of a step and so reach "
+        f"{format_flop_rate(row.multiplying_flop_per_s)}{share} ({row.attention.value} attention)."
+    )
 
 
 def _scaling(row: ScalingRow) -> str:
@@ -96,6 +117,7 @@ def _basis(report: ThroughputReport) -> tuple[str, ...]:
         told.append(
             f"Fastest product: {report.measured_flop_per_s / 1e12:,.1f} TFLOP/s{dtype}, {report.measured_source}."
         )
+    told += _rate_sentences(report)
     if report.layouts and report.layouts[0].rate_source is not None:
         told.append(f"Links of this job's layout: {report.layouts[0].rate_source}.")
     if report.world_size is not None and report.tokens_per_step is not None:
@@ -119,6 +141,7 @@ def _utilisation(rows: Sequence[UtilisationRow]) -> Table | None:
             Column("HFU", numeric=True, unit="fraction"),
             Column("MFU of measured", numeric=True, unit="fraction"),
             Column("HFU of measured", numeric=True, unit="fraction"),
+            Column("Kernels that multiply", numeric=True, unit="FLOP/s"),
             Column("counted"),
         ),
         rows=tuple(
@@ -129,6 +152,9 @@ def _utilisation(rows: Sequence[UtilisationRow]) -> Table | None:
                 Cell(fraction_or(row.hfu, "not known"), value=row.hfu),
                 Cell(fraction_or(row.mfu_of_measured, "not known"), value=row.mfu_of_measured),
                 Cell(fraction_or(row.hfu_of_measured, "not known"), value=row.hfu_of_measured),
+                cells.UNKNOWN
+                if row.multiplying_flop_per_s is None
+                else Cell(format_flop_rate(row.multiplying_flop_per_s), value=row.multiplying_flop_per_s),
                 Cell("; ".join(row.conventions)),
             )
             for row in rows
