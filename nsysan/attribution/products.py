@@ -110,7 +110,7 @@ def find_products(job: Job, device: Device, told: ToldShapes) -> FoundProducts:
         return FoundProducts((), Products(*[np.empty(0, np.int64)] * 3), 0)
     rows = _gemm_rows(job, device, trace.kernels)
     kernels = trace.kernels.take(rows)
-    range_of = _operators_of(told, rows)
+    range_of = operators_of(told, rows)
     known = range_of != NOBODY
     times_ns = kernels.end_ns - kernels.start_ns
     kinds, products = _by_operator(told, kernels.take(known), range_of[known], times_ns[known])
@@ -178,7 +178,7 @@ def _gemm_rows(job: Job, device: Device, kernels: Kernels) -> Int64Array:
     return rows[np.array(multiplies, np.bool_)[name_of]] if len(rows) else rows
 
 
-def _operators_of(told: ToldShapes, kernel_rows: Int64Array) -> Int64Array:
+def operators_of(told: ToldShapes, kernel_rows: Int64Array) -> Int64Array:
     """By kernel the innermost operator with known shapes around its call, on the call's thread; else ``NOBODY``."""
     host, range_of = told.host, np.full(len(kernel_rows), NOBODY)
     if not len(told.ranges) or "kernels" not in host.launches.rows:

@@ -48,11 +48,17 @@ class OneSided:
 
 @dataclass(frozen=True, slots=True)
 class FindingChanges:
-    """Findings matched by id and cause: those of the run before that are gone, those that are new, those that stay."""
+    """Findings matched by id and cause: those of the run before that are gone, those that are new, those that stay.
+
+    Of runs that are two different things, or have nothing to be compared by, none is solved and none new: what one of
+    them has is ``before_only`` or ``after_only``. So is a finding from a question that the other run does not answer.
+    """
 
     solved: tuple[KeptFinding, ...]
     new: tuple[KeptFinding, ...]
     kept: tuple[KeptFinding, ...]
+    before_only: tuple[KeptFinding, ...] = ()
+    after_only: tuple[KeptFinding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +92,17 @@ class Comparison:
 def compare(before: Snapshot, after: Snapshot) -> Comparison:
     """What changed from ``before`` to ``after``."""
     topics = differences_of(before.figures, after.figures)
-    whole = _whole(topics)
+    whole, obstacles = _whole(topics), tuple(obstacles_of(before, after))
+    is_one_thing = whole is not None and not any(one.bearing is Bearing.FORBIDS for one in obstacles)
     return Comparison(
         schema_version=COMPARISON_SCHEMA_VERSION,
         before=_named(before),
         after=_named(after),
         whole=whole,
         carriers=() if whole is None else carriers_of(whole, topics),
-        obstacles=tuple(obstacles_of(before, after)),
+        obstacles=obstacles,
         one_sided=(*_one_sided(after, before, "before"), *_one_sided(before, after, "after")),
-        findings=_finding_changes(before.findings, after.findings),
+        findings=_finding_changes(before, after, is_one_thing=is_one_thing),
         topics=topics,
     )
 
@@ -130,10 +137,19 @@ def _one_sided(answering: Snapshot, other: Snapshot, missing_in: str) -> Iterato
             yield OneSided(skipped.id, missing_in, skipped.reason, skipped.recapture)
 
 
-def _finding_changes(before: Sequence[KeptFinding], after: Sequence[KeptFinding]) -> FindingChanges:
-    ours, theirs = ({(one.id, one.cause) for one in findings} for findings in (before, after))
-    return FindingChanges(
-        solved=tuple(one for one in before if (one.id, one.cause) not in theirs),
-        new=tuple(one for one in after if (one.id, one.cause) not in ours),
-        kept=tuple(one for one in after if (one.id, one.cause) in ours),
-    )
+def _finding_changes(before: Snapshot, after: Snapshot, *, is_one_thing: bool) -> FindingChanges:
+    solved, before_only = _without(before.findings, after, is_one_thing=is_one_thing)
+    new, after_only = _without(after.findings, before, is_one_thing=is_one_thing)
+    kept = tuple(one for one in after.findings if one not in (*new, *after_only))
+    return FindingChanges(solved, new, kept, before_only, after_only)
+
+
+def _without(
+    findings: Sequence[KeptFinding], other: Snapshot, *, is_one_thing: bool
+) -> tuple[tuple[KeptFinding, ...], tuple[KeptFinding, ...]]:
+    """Those that the other run does not have, and those of which it cannot tell whether it has them."""
+    theirs = {(one.id, one.cause) for one in other.findings}
+    unanswered = {skipped.id for skipped in other.skipped}
+    lacking = [one for one in findings if (one.id, one.cause) not in theirs]
+    told = [one for one in lacking if is_one_thing and unanswered.isdisjoint(one.sources)]
+    return tuple(told), tuple(one for one in lacking if one not in told)

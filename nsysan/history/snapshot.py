@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nsysan.model.figures import Bearing, Condition, Conditioned, Figure, Measured
+from nsysan.model.findings import Finding
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.verdicts import Severity
@@ -13,12 +14,13 @@ from nsysan.model.verdicts import Severity
 
 @dataclass(frozen=True, slots=True)
 class KeptFinding:
-    """A finding without its evidence; ``id`` and ``cause`` name it in every run."""
+    """A finding without its evidence; ``id`` and ``cause`` name it in every run, ``sources`` the results it is from."""
 
     id: str
     cause: str | None
     severity: Severity
     title: str
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +53,14 @@ def snapshot_of(run: Run) -> Snapshot:
             *(entry for result in results if isinstance(result, Conditioned) for entry in result.conditions()),
             *_conditions_of_envelope(run),
         ),
-        findings=tuple(KeptFinding(each.id, each.cause, each.severity, each.title) for each in run.findings),
+        findings=tuple(map(_kept, run.findings)),
         skipped=run.results.skipped(),
     )
+
+
+def _kept(finding: Finding) -> KeptFinding:
+    sources = tuple(dict.fromkeys(evidence.source for evidence in finding.evidence))
+    return KeptFinding(finding.id, finding.cause, finding.severity, finding.title, sources)
 
 
 def _first_of_each_id(figures: Iterable[Figure]) -> tuple[Figure, ...]:

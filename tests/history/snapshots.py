@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nsysan.analysis.collective_figures import COLLECTIVE_TRANSFERS, COLLECTIVE_WAITS
 from nsysan.history.snapshot import KeptFinding, Snapshot
 from nsysan.model.figures import Bearing, Better, Condition, Figure, Topic, Unit
 from nsysan.model.results import Skipped
@@ -12,6 +13,8 @@ PARTS = Topic("step_parts", "The parts of a step")
 CAUSES = Topic("step_idle_causes", "Idle time of a step by cause")
 KERNELS = Topic("step_kernels", "Kernel time of a step")
 RUNS = Topic("step_kernel_runs", "Kernel runs of a step")
+SHAPES = Topic("step_kernel_shapes", "Kernel time by shape of a step")
+SHAPE_RUNS = Topic("step_kernel_shape_runs", "Kernel runs by shape of a step")
 
 
 def step_figures(
@@ -47,6 +50,23 @@ def kernel_figures(name: str, time_ms: float, runs: float) -> tuple[Figure, Figu
     return (
         Figure(KERNELS, f"hash of {name}", name, time_ms * MS, Unit.NS, Better.LESS),
         Figure(RUNS, f"hash of {name}", name, runs, Unit.COUNT),
+    )
+
+
+def shape_figures(name: str, shape: str, time_ms: float, runs: float) -> tuple[Figure, Figure]:
+    """The time and the runs a step of a kernel in one shape."""
+    key, shown = f"hash of {name}.{shape}", f"{name}, {shape}"
+    return (
+        Figure(SHAPES, key, shown, time_ms * MS, Unit.NS, Better.LESS, f"step_kernels.hash of {name}"),
+        Figure(SHAPE_RUNS, key, shown, runs, Unit.COUNT),
+    )
+
+
+def collective_figures_of(name: str, transfer_ms: float, wait_ms: float) -> tuple[Figure, Figure]:
+    """The mean transfer and the mean wait of a rank."""
+    return (
+        Figure(COLLECTIVE_TRANSFERS, name, name, transfer_ms * MS, Unit.NS, Better.LESS),
+        Figure(COLLECTIVE_WAITS, name, name, wait_ms * MS, Unit.NS, Better.LESS),
     )
 
 

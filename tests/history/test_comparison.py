@@ -135,9 +135,34 @@ def test_findings_are_matched_by_id_and_cause_whatever_their_title_says() -> Non
     before = (finding("exposed", "slow_link", "takes 8 ms"), finding("data_wait", "data_loading", "takes 30 ms"))
     after = (finding("exposed", "slow_link", "takes 9 ms"), finding("exposed", "contention", "takes 2 ms"))
 
-    found = compare(snapshot(findings=before), snapshot(findings=after)).findings
+    found = compare(snapshot(*SLOW, findings=before), snapshot(*FAST, findings=after)).findings
 
     assert found == FindingChanges(solved=(before[1],), new=(after[1],), kept=(after[0],))
+
+
+OLD = KeptFinding("exposed", None, Severity.WARNING, "takes 8 ms", ("partition", "collectives"))
+NEW = KeptFinding("data_wait", None, Severity.WARNING, "takes 30 ms", ("idle_causes",))
+
+
+def test_findings_of_runs_that_are_two_different_things_are_neither_solved_nor_new() -> None:
+    before = snapshot(*SLOW, conditions=(gpu_model("A100"),), findings=(OLD,))
+    after = snapshot(*FAST, conditions=(gpu_model("H100"),), findings=(NEW,))
+
+    assert compare(before, after).findings == FindingChanges((), (), (), before_only=(OLD,), after_only=(NEW,))
+
+
+def test_findings_of_runs_that_share_no_whole_are_neither_solved_nor_new() -> None:
+    found = compare(snapshot(*SLOW, findings=(OLD,)), snapshot()).findings
+
+    assert found == FindingChanges((), (), (), before_only=(OLD,))
+
+
+def test_a_finding_is_not_solved_where_its_question_is_not_answered_any_more() -> None:
+    unanswered = (Skipped("collectives", "no rank is known", None),)
+    before, after = snapshot(*SLOW, findings=(OLD, NEW)), snapshot(*FAST, skipped=unanswered)
+
+    assert compare(before, after).findings == FindingChanges((NEW,), (), (), before_only=(OLD,))
+    assert compare(after, before).findings == FindingChanges((), (NEW,), (), after_only=(OLD,))
 
 
 def test_kernels_are_matched_by_name() -> None:

@@ -7,12 +7,15 @@ from collections.abc import Callable
 import pytest
 
 from nsysan.history.comparison import Comparison, compare
+from nsysan.history.snapshot import KeptFinding, Snapshot
 from nsysan.model.figures import Unit
+from nsysan.model.results import Skipped
+from nsysan.model.verdicts import Severity
 from nsysan.report.comparison.page import render_page
 from nsysan.report.comparison.quantities import signed, signed_fraction
 from nsysan.report.comparison.sentences import sentences_of, state_comparison
 from nsysan.report.comparison.text import render_text
-from tests.history.snapshots import snapshot, step_figures
+from tests.history.snapshots import collective_figures_of, kernel_figures, shape_figures, snapshot, step_figures
 from tests.report.comparisons import empty_comparison, full_comparison
 from tests.report.pages import Page
 from tests.report.test_hostile import PAYLOADS
@@ -31,10 +34,74 @@ def test_the_sentences_say_the_step_its_carriers_and_all_that_is_not_the_same() 
     assert sentences_of(comparison) == (
         "Take care, these runs differ in what they ran on or recorded: GPU model.",
         "GPU model: A100 before, H100 after.",
-        "Kernel gemm: +4.000 ms a step, 12 runs as before.",
+        "Kernel gemm: +4.000 ms a step, 12 runs as before, +3.000 ms of it in grid 8.",
         f"Kernel old: {M}3.000 ms a step, 0 runs instead of 1.",
-        "1 finding solved: The data loader is waited for.",
-        "1 finding new: Something new.",
+        (
+            "1 finding before only, which is not to say solved, for these runs differ too much: "
+            "The data loader is waited for."
+        ),
+        "1 finding after only, which is not to say new, for these runs differ too much: Something new.",
+    )
+
+
+def test_findings_of_runs_that_can_be_compared_are_solved_or_new() -> None:
+    one, other, unanswered = (
+        KeptFinding(name, None, Severity.WARNING, f"{name}, 3 ms", (name,)) for name in ("loader", "copies", "waits")
+    )
+    before = snapshot(*step_figures(100, 0, {}), findings=(one, unanswered))
+    skipped = (Skipped("waits", "ranks are missing", None),)
+    after = snapshot(*step_figures(100, 0, {}), findings=(other,), skipped=skipped)
+
+    assert sentences_of(compare(before, after)) == (
+        "1 finding solved: loader, 3 ms.",
+        "1 finding new: copies, 3 ms.",
+        "1 finding before only, which is not to say solved, for the run after does not answer that: waits, 3 ms.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        # one shape as before: nothing to say beside the name
+        ({"8x4": 40}, {"8x4": 44}, ""),
+        ({"8x4": 40, "16": 10}, {"8x4": 44, "16": 10}, ", +4.000 ms of it in 8x4"),
+        # the batch doubled: not the same work
+        ({"8x4": 20, "16": 10}, {"8x8": 40, "16": 10}, ", now 8x8 instead of 8x4"),
+        # no shape carries half of it
+        ({"a": 10, "b": 10, "c": 10}, {"a": 11, "b": 11, "c": 11}, ""),
+        # what is put together cannot be told apart
+        ({"a": 10, "other shapes": 10}, {"a": 14, "other shapes": 10}, ""),
+        ({}, {"a": 44}, ""),
+    ],
+)
+def test_a_kernel_is_told_by_the_shape_it_changed_in(
+    before: dict[str, float], after: dict[str, float], told: str
+) -> None:
+    def run(shapes: dict[str, float]) -> Snapshot:
+        total_ms = sum(shapes.values()) or 30
+        figures = [figure for shape, ms in shapes.items() for figure in shape_figures("gemm", shape, ms, 4)]
+        return snapshot(*step_figures(100 + total_ms, 0, {}), *kernel_figures("gemm", total_ms, 4), *figures)
+
+    comparison = compare(run(before), run(after))
+
+    change = signed((sum(after.values()) - (sum(before.values()) or 30)) * 1e6, Unit.NS)
+    assert sentences_of(comparison) == (f"Kernel gemm: {change} a step, 4 runs as before{told}.",)
+
+
+def test_the_time_of_a_kernel_that_communicates_is_told_as_waiting_and_transfer_where_they_are_known() -> None:
+    def run(kernel_ms: float, wait_ms: float | None) -> Snapshot:
+        known = () if wait_ms is None else collective_figures_of("all reduce over 4 ranks", 1, wait_ms)
+        name = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096>)"
+        return snapshot(*step_figures(100, kernel_ms, {}), *kernel_figures(name, kernel_ms, 1), *known)
+
+    assert sentences_of(compare(run(10, 9), run(50, 49))) == (
+        "All reduce over 4 ranks: transfer 1.000 ms as before, wait a rank 49.000 instead of 9.000 ms.",
+    )
+    assert sentences_of(compare(run(10, None), run(50, None))) == (
+        (
+            "Kernel ncclDevKernel_AllReduce_Sum_bf16_RING_LL: +40.000 ms a step, 1 run as before, "
+            "waiting for other ranks in it."
+        ),
     )
 
 
@@ -128,9 +195,13 @@ def test_the_page_shows_what_adds_up_kernels_findings_and_every_other_topic() ->
         ["old", "3.000 ms", "", "gone", "", "1", ""],
         ["new", "", "1.000 ms", "new", "", "", "1.5"],
     ]
+    assert page.rows("step-kernel-shapes")[1:] == [
+        ["gemm, grid 8", "30.000 ms", "33.000 ms", "+3.000 ms", "+10.0 %", "10", "10"],
+        ["gemm, grid 4", "10.000 ms", "11.000 ms", "+1.000 ms", "+10.0 %", "2", "2"],
+    ]
     assert page.rows("finding-changes")[1:] == [
-        ["new", "warning", "Something new"],
-        ["solved", "warning", "The data loader is waited for"],
+        ["after only", "warning", "Something new"],
+        ["before only", "warning", "The data loader is waited for"],
         ["still there", "warning", "Stays"],
     ]
     assert page.rows("copy-rates")[1:] == [["host to device", "20.000 GB/s", "25.000 GB/s", "+5.000 GB/s", "+25.0 %"]]

@@ -10,8 +10,10 @@ from nsysan.analysis.step_kernels import STEP_KERNEL_RUNS, STEP_KERNELS
 from nsysan.attribution.kernel_class import function_name
 from nsysan.history.comparison import Comparison, Obstacle, OneSided
 from nsysan.history.differences import Difference
+from nsysan.history.snapshot import KeptFinding
 from nsysan.model.figures import Unit
 from nsysan.model.units import counted, format_fraction
+from nsysan.report.comparison.kernels import communicates, is_told_apart, shape_clause
 from nsysan.report.comparison.quantities import UNKNOWN, quantity, signed
 from nsysan.report.prose import capitalized, ended, listed, paired
 
@@ -114,16 +116,22 @@ def _about_whole(comparison: Comparison) -> Iterator[str]:
 
 
 def _about_kernels(comparison: Comparison) -> Iterator[str]:
-    """The kernels whose time a step changed by over a hundredth of it, the largest change first."""
+    """The kernels whose time a step changed by over a hundredth of it, the largest change first.
+
+    Those that communicate spend their time waiting as well: they are told apart below, or here with a word on it.
+    """
     whole = comparison.whole
     if whole is None or whole.unit is not Unit.NS:
         return
     runs = {one.key: one for one in comparison.topic(STEP_KERNEL_RUNS.id)}
-    kernels = sorted(comparison.topic(STEP_KERNELS.id), key=lambda one: -abs(one.moved))
-    for kernel in kernels[:_MOST_KERNELS]:
+    apart = is_told_apart(comparison)
+    kernels = [one for one in comparison.topic(STEP_KERNELS.id) if not (apart and communicates(one.name))]
+    for kernel in sorted(kernels, key=lambda one: -abs(one.moved))[:_MOST_KERNELS]:
         if abs(kernel.moved) >= LEAST_FRAC * (whole.before or 0.0):
             change = signed(kernel.moved, kernel.unit)
-            yield f"Kernel {function_name(kernel.name)}: {change} a step{_runs(runs.get(kernel.key))}"
+            waits = ", waiting for other ranks in it" if communicates(kernel.name) else ""
+            told = f"{change} a step{_runs(runs.get(kernel.key))}{shape_clause(comparison, kernel)}{waits}"
+            yield f"Kernel {function_name(kernel.name)}: {told}"
 
 
 def _about_collectives(comparison: Comparison) -> Iterator[str]:
@@ -147,7 +155,8 @@ def _runs(runs: Difference | None) -> str:
     if runs is None:
         return ""
     before, after = quantity(runs.before or 0.0, runs.unit), quantity(runs.after or 0.0, runs.unit)
-    return f", {after} runs as before" if before == after else f", {after} runs instead of {before}"
+    noun = "run" if after == "1" else "runs"
+    return f", {after} {noun} as before" if before == after else f", {after} {noun} instead of {before}"
 
 
 def _about_obstacles(forbidding: Sequence[Obstacle]) -> Iterator[str]:
@@ -158,6 +167,23 @@ def _about_obstacles(forbidding: Sequence[Obstacle]) -> Iterator[str]:
 
 
 def _about_findings(comparison: Comparison) -> Iterator[str]:
-    for verb, findings in (("solved", comparison.findings.solved), ("new", comparison.findings.new)):
+    changes = comparison.findings
+    for verb, findings in (("solved", changes.solved), ("new", changes.new)):
         if findings:
-            yield f"{capitalized(counted(len(findings), 'finding'))} {verb}: {listed([one.title for one in findings])}"
+            yield f"{capitalized(counted(len(findings), 'finding'))} {verb}: {_titles(findings)}"
+    for side, other, findings in (("before", "after", changes.before_only), ("after", "before", changes.after_only)):
+        if findings:
+            why = "these runs differ too much" if _is_unlike(comparison) else f"the run {other} does not answer that"
+            word = "solved" if side == "before" else "new"
+            yield (
+                f"{capitalized(counted(len(findings), 'finding'))} {side} only, which is not to say {word}, for {why}: "
+                f"{_titles(findings)}"
+            )
+
+
+def _is_unlike(comparison: Comparison) -> bool:
+    return comparison.whole is None or bool(comparison.forbidding)
+
+
+def _titles(findings: Sequence[KeptFinding]) -> str:
+    return "; ".join(one.title for one in findings)  # titles have commas of their own

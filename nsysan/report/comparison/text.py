@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from nsysan import __version__
+from nsysan.analysis.kernel_shapes import KERNEL_SHAPE_MEDIANS
 from nsysan.analysis.kernel_summary import KERNEL_MEDIANS
 from nsysan.analysis.step_kernels import STEP_KERNELS
 from nsysan.history.comparison import Comparison
 from nsysan.history.differences import Difference
 from nsysan.model.figures import Bearing
 from nsysan.report.columns import drawn, wrapped
+from nsysan.report.comparison.kernels import communicates, is_told_apart, shape_first, shape_name, shapes_of
 from nsysan.report.comparison.quantities import change_text, quantity, relative_text
 from nsysan.report.comparison.sentences import (
     obstacle_sentence,
@@ -21,6 +24,7 @@ from nsysan.report.comparison.sentences import (
 from nsysan.report.prose import ended, listed
 
 _KERNEL_COUNT = 6
+_SHAPE_COUNT = 2
 _HEADS = ("before", "after", "change", "")
 
 
@@ -51,11 +55,24 @@ def _whole_lines(comparison: Comparison) -> list[str]:
 
 
 def _kernel_lines(comparison: Comparison) -> list[str]:
+    """A kernel a row, below it its shapes where it has several; without steps a row a kernel and shape."""
     per_step = comparison.topic(STEP_KERNELS.id)
+    of_shapes = comparison.topic(KERNEL_SHAPE_MEDIANS.id)
+    medians = [replace(one, name=shape_first(one)) for one in of_shapes] or comparison.topic(KERNEL_MEDIANS.id)
     title = "Kernels by change of their time a step" if per_step else "Kernels by change of their median"
-    kernels = sorted(per_step or comparison.topic(KERNEL_MEDIANS.id), key=lambda kernel: -abs(kernel.moved))
-    moved = [kernel for kernel in kernels if kernel.moved][:_KERNEL_COUNT]
-    return drawn((title, *_HEADS), [_row(kernel.name, kernel) for kernel in moved]) if moved else []
+    apart = is_told_apart(comparison)
+    kernels = [one for one in per_step or medians if one.moved and not (apart and communicates(one.name))]
+    moved = sorted(kernels, key=lambda kernel: -abs(kernel.moved))[:_KERNEL_COUNT]
+    rows = [row for kernel in moved for row in _kernel_rows(comparison, kernel)]
+    return drawn((title, *_HEADS), rows) if rows else []
+
+
+def _kernel_rows(comparison: Comparison, kernel: Difference) -> Iterator[Sequence[str]]:
+    yield _row(f"{kernel.name}{' (and waits)' if communicates(kernel.name) else ''}", kernel)
+    shapes = shapes_of(comparison, kernel)
+    for shape in shapes[:_SHAPE_COUNT] if len(shapes) > 1 else ():
+        if shape.moved:
+            yield _row(f"  {shape_name(shape)}", shape)
 
 
 def _row(name: str, figure: Difference) -> Sequence[str]:

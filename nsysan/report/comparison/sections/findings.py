@@ -8,6 +8,9 @@ from nsysan.history.comparison import Comparison
 from nsysan.report.elements import Cell, Column, Table
 from nsysan.report.section import Section, View
 
+_SELDOM = ("after only", "before only")
+"""What a run alone has where nobody can tell whether it is new or solved."""
+
 
 @dataclass(frozen=True, slots=True)
 class FindingChangesView(View):
@@ -18,7 +21,13 @@ class FindingChangesView(View):
 
 def _build(comparison: Comparison) -> FindingChangesView | None:
     changes = comparison.findings
-    by_state = (("new", changes.new), ("solved", changes.solved), ("still there", changes.kept))
+    by_state = (
+        ("new", changes.new),
+        ("solved", changes.solved),
+        ("after only", changes.after_only),
+        ("before only", changes.before_only),
+        ("still there", changes.kept),
+    )
     rows = tuple(
         (Cell(state, style="strong" if state == "new" else None), Cell(finding.severity.value), Cell(finding.title))
         for state, findings in by_state
@@ -33,7 +42,8 @@ def _build(comparison: Comparison) -> FindingChangesView | None:
         rows,
         is_ordered=True,
     )
-    heading = f"{len(changes.new)} new, {len(changes.solved)} solved, {len(changes.kept)} still there"
+    told = [f"{len(findings)} {state}" for state, findings in by_state if findings or state not in _SELDOM]
+    heading = ", ".join(told)
     return FindingChangesView((table,), heading=heading)
 
 

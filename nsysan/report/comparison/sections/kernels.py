@@ -1,10 +1,16 @@
-"""Kernel by kernel, matched by name: time a step, runs, and the median of each."""
+"""Kernel by kernel, matched by name, and by name and shape: time a step, runs, and the median of each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nsysan.analysis.kernel_shapes import (
+    KERNEL_SHAPE_MEDIANS,
+    KERNEL_SHAPE_RUNS,
+    STEP_KERNEL_SHAPE_RUNS,
+    STEP_KERNEL_SHAPES,
+)
 from nsysan.analysis.kernel_summary import KERNEL_MEDIANS, KERNEL_RUNS
 from nsysan.analysis.step_kernels import STEP_KERNEL_RUNS, STEP_KERNELS
 from nsysan.history.comparison import Comparison
@@ -14,7 +20,13 @@ from nsysan.report.comparison.quantities import change_cells, value_cell
 from nsysan.report.elements import Cell, Column, Table
 from nsysan.report.section import Layout, Section, View
 
-KERNEL_TOPICS = frozenset(topic.id for topic in (KERNEL_MEDIANS, KERNEL_RUNS, STEP_KERNEL_RUNS, STEP_KERNELS))
+_TABLES = (
+    (STEP_KERNELS, STEP_KERNEL_RUNS, "Time of each kernel in the mean steady step"),
+    (STEP_KERNEL_SHAPES, STEP_KERNEL_SHAPE_RUNS, "Time of each kernel by shape in the mean steady step"),
+    (KERNEL_MEDIANS, KERNEL_RUNS, "Median duration of each kernel in the windows"),
+    (KERNEL_SHAPE_MEDIANS, KERNEL_SHAPE_RUNS, "Median duration of each kernel of one shape in the windows"),
+)
+KERNEL_TOPICS = frozenset(topic.id for times, runs, _ in _TABLES for topic in (times, runs))
 _SHOWN_COUNT = 300
 
 
@@ -26,14 +38,8 @@ class KernelsView(View):
 
 
 def _build(comparison: Comparison) -> KernelsView | None:
-    tables = tuple(
-        table
-        for table in (
-            _table(comparison, STEP_KERNELS.id, STEP_KERNEL_RUNS.id, "Time of each kernel in the mean steady step"),
-            _table(comparison, KERNEL_MEDIANS.id, KERNEL_RUNS.id, "Median duration of each kernel in the windows"),
-        )
-        if table is not None
-    )
+    drawn = (_table(comparison, times.id, runs.id, caption) for times, runs, caption in _TABLES)
+    tables = tuple(table for table in drawn if table is not None)
     if not tables:
         return None
     kernels = comparison.topic(KERNEL_MEDIANS.id) or comparison.topic(STEP_KERNELS.id)
@@ -41,7 +47,8 @@ def _build(comparison: Comparison) -> KernelsView | None:
     return KernelsView(
         tables,
         heading=f"{counted(len(kernels), 'kernel name')}: {new} new, {gone} gone",
-        context="Matched by name. Kernels run side by side: their times do not add up to the step.",
+        context="Matched by name, then by name and product or grid: a kernel in another shape does other work. Kernels "
+        "run side by side, so their times do not add up to the step; those that communicate wait in theirs.",
     )
 
 

@@ -1,0 +1,62 @@
+"""What is said of kernels: in which shapes they changed, and whether their time holds waiting."""
+
+from __future__ import annotations
+
+from nsysan.analysis.collective_figures import COLLECTIVE_TRANSFERS, COLLECTIVE_WAITS
+from nsysan.analysis.kernel_shapes import OTHER_SHAPES, STEP_KERNEL_SHAPES
+from nsysan.attribution.kernel_class import classify, function_name
+from nsysan.history.comparison import Comparison
+from nsysan.history.differences import Difference
+from nsysan.model.kernels import KernelClass
+from nsysan.report.comparison.quantities import signed
+
+_COMMUNICATION = frozenset({KernelClass.COMMUNICATION, KernelClass.FUSED_COMMUNICATION})
+_MOST_OF_IT = 0.5
+
+
+def communicates(name: str) -> bool:
+    """Whether the time of a kernel of this name may be waiting for other ranks."""
+    return classify(name).kernel_class in _COMMUNICATION
+
+
+def is_told_apart(comparison: Comparison) -> bool:
+    """Whether both runs tell waiting and transfer of collectives apart."""
+    return all(
+        any(one.change is not None for one in comparison.topic(topic.id))
+        for topic in (COLLECTIVE_TRANSFERS, COLLECTIVE_WAITS)
+    )
+
+
+def shapes_of(comparison: Comparison, kernel: Difference) -> tuple[Difference, ...]:
+    """The kernel's time a step by shape, the largest change first; none where a run does not tell all of its shapes."""
+    shapes = [one for one in comparison.topic(STEP_KERNEL_SHAPES.id) if one.part_of == kernel.id]
+    is_told_before = kernel.before is None or any(one.before is not None for one in shapes)
+    is_told_after = kernel.after is None or any(one.after is not None for one in shapes)
+    if not (is_told_before and is_told_after) or any(shape_name(one) == OTHER_SHAPES for one in shapes):
+        return ()
+    return tuple(sorted(shapes, key=lambda one: -abs(one.moved)))
+
+
+def shape_name(shape: Difference) -> str:
+    """``grid 64x32 block 256``, or the product."""
+    return shape.key.partition(".")[2]
+
+
+def shape_first(shape: Difference) -> str:
+    """``grid 64x32 block 256 of flash::flash_fwd_kernel``: where names are cut, the shape is not."""
+    shown = shape_name(shape)
+    return f"{shown} of {function_name(shape.name.removesuffix(f', {shown}'))}"
+
+
+def shape_clause(comparison: Comparison, kernel: Difference) -> str:
+    """In which shape a kernel changed, where it has several, or another than before: then it is given other work."""
+    shapes = shapes_of(comparison, kernel)
+    if len(shapes) <= 1 or kernel.change is None:
+        return ""
+    enough = _MOST_OF_IT * abs(kernel.moved)
+    gone, new = [one for one in shapes if one.after is None], [one for one in shapes if one.before is None]
+    if gone and new and abs(sum(one.moved for one in (*gone, *new))) >= enough:
+        return f", now {shape_name(new[0])} instead of {shape_name(gone[0])}"
+    largest = shapes[0]
+    told = f", {signed(largest.moved, largest.unit)} of it in {shape_name(largest)}"
+    return told if abs(largest.moved) >= enough else ""
