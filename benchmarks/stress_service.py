@@ -32,7 +32,7 @@ from nsysan.service.folder import DataFolder
 from nsysan.service.ledger import Ledger
 
 MIB = 1 << 20
-PATIENT = Patience(tries=10_000, wait=lambda _asked_s: time.sleep(0.2))
+PATIENT = Patience(tries=10_000, wait=lambda _asked_s: time.sleep(0.2), first_tries=10_000)
 LONGEST_S = 90.0
 MOST_QUEUED = 8
 """With so many runs in the queue nobody sends another while servers are killed."""

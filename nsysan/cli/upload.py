@@ -38,9 +38,9 @@ def upload_command(  # noqa: PLR0913 - one parameter an option
     """
     import os
 
-    from nsysan.service.client import Sender
+    from nsysan.service.client import Patience, Sender
 
-    sender = Sender(url, os.environ.get(TOKEN_VARIABLE) or None)
+    sender = Sender(url, os.environ.get(TOKEN_VARIABLE) or None, Patience(tell=_tell))
     with watching(quiet=quiet) as progress:
         uploads = [sender.send(path, progress) for path in files]
         address = sender.make_run(uploads, {"title": title, "project": project, "labels": "\n".join(labels)})
@@ -50,6 +50,10 @@ def upload_command(  # noqa: PLR0913 - one parameter an option
 
 
 COMMAND = upload_command
+
+
+def _tell(sentence: str) -> None:
+    click.echo(f"nsysan: {sentence}", err=True)
 
 
 def _ended(sender: Sender, address: str) -> dict[str, Any]:

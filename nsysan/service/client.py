@@ -25,6 +25,7 @@ _END_BYTES = 1 << 20
 _BEGINNINGS = 3
 """So often a file is sent from its beginning on, where the server has forgotten what came of it."""
 _KEY_BYTES = 16
+_CONNECT_S = 5.0
 _TIMEOUT_S = 300.0
 """A server that began anew meanwhile hashes a large file once more before it answers."""
 _LONGEST_ANSWER_BYTES = 1 << 20
@@ -48,10 +49,16 @@ class UnreachableError(MissingToolError):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How often in a row something may fail before it is given up, and how to wait meanwhile."""
+    """How often in a row something may fail before it is given up, and how to wait meanwhile.
+
+    A server that never answered gets ``first_tries``: most likely the address is wrong. ``tell`` gets a sentence on each
+    failure after which something is tried again.
+    """
 
     tries: int = 8
     wait: Callable[[float], None] = time.sleep
+    first_tries: int = 3
+    tell: Callable[[str], None] = lambda _sentence: None
 
 
 class Sender:
@@ -65,6 +72,7 @@ class Sender:
         self._path = parts.path.rstrip("/")
         self._headers = {"Accept": "application/json"} | ({} if token is None else {"Authorization": f"Bearer {token}"})
         self._patience = patience or Patience()
+        self._has_answered = False
 
     def send(self, path: Path, progress: Progress = UNWATCHED) -> dict[str, str]:
         """The upload that the file has become, as a run is made of it. Raises InputError where it cannot be read."""
@@ -125,11 +133,17 @@ class Sender:
 
     def _patiently(self, act: Callable[[], _Answer]) -> _Answer:
         """What comes of it, tried again and again, with longer and longer pauses, as long as it may go better."""
-        for failures in range(1, self._patience.tries):
-            with suppress(UnreachableError):
+        failures = 0
+        while True:
+            try:
                 return act()
-            self._patience.wait(min(0.25 * 2**failures, _LONGEST_PAUSE_S))
-        return act()
+            except UnreachableError as error:  # noqa: PERF203 - it waits here
+                failures += 1
+                if failures >= (self._patience.tries if self._has_answered else self._patience.first_tries):
+                    raise
+                pause_s = min(0.25 * 2**failures, _LONGEST_PAUSE_S)
+                self._patience.tell(f"{error.message} Trying again in {pause_s:g} s.")
+                self._patience.wait(pause_s)
 
     def _ask(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
@@ -137,6 +151,7 @@ class Sender:
         """What the server answers. Raises UnreachableError where that may go better next time, else RefusedError."""
         connection = self._connection()
         try:
+            _connect(connection)
             with suppress(BrokenPipeError, ConnectionResetError):  # the server may have said why before it closed
                 connection.request(method, self._path + path, body, {**self._headers, **(headers or {})})
             answer = connection.getresponse()
@@ -144,10 +159,13 @@ class Sender:
         except (OSError, http.client.HTTPException) as error:
             raise UnreachableError(
                 f"{visible_text(self._parts.netloc)} cannot be reached: {visible_text(str(error))}.",
-                "Check the address; what has arrived stays there for a day.",
+                "What has arrived stays there for a day: give the command again."
+                if self._has_answered
+                else "Check the address, and that the server runs: nothing has been sent.",
             ) from error
         finally:
             connection.close()
+        self._has_answered = True
         return self._understood(answer.status, text)
 
     def _understood(self, status: int, text: bytes) -> dict[str, Any]:
@@ -167,8 +185,14 @@ class Sender:
     def _connection(self) -> http.client.HTTPConnection:
         if self._parts.scheme == "https":
             context = ssl.create_default_context()
-            return http.client.HTTPSConnection(self._parts.netloc, timeout=_TIMEOUT_S, context=context)
-        return http.client.HTTPConnection(self._parts.netloc, timeout=_TIMEOUT_S)
+            return http.client.HTTPSConnection(self._parts.netloc, timeout=_CONNECT_S, context=context)
+        return http.client.HTTPConnection(self._parts.netloc, timeout=_CONNECT_S)
+
+
+def _connect(connection: http.client.HTTPConnection) -> None:
+    """Connect, which is quick where there is a server; what it then does may take long."""
+    connection.connect()
+    connection.sock.settimeout(_TIMEOUT_S)
 
 
 def _fingerprint(path: Path) -> str:

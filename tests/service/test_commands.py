@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -59,6 +61,18 @@ def test_an_address_that_is_none_is_refused(url: str, tmp_path: Path, capsys: py
 
     assert main(["upload", url, str(tmp_path / "r.sqlite")]) == 2
     assert "is no address of a server" in capsys.readouterr().err
+
+
+def test_upload_says_at_once_that_nobody_answers(tmp_path: Path) -> None:
+    (tmp_path / "r.sqlite").write_text("x")
+    command = [sys.executable, "-m", "nsysan", "upload", "http://127.0.0.1:9", str(tmp_path / "r.sqlite")]
+
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+    said = ended.stderr.splitlines()
+    assert ended.returncode == 3
+    assert [line.startswith("nsysan: 127.0.0.1:9 cannot be reached: ") for line in said] == [True, True, True, False]
+    assert [line.endswith(end) for line, end in zip(said, ("in 0.5 s.", "in 1 s."), strict=False)] == [True, True]
 
 
 def test_a_port_that_is_taken_and_a_folder_that_is_a_file_are_refused(

@@ -14,7 +14,9 @@ import tarfile
 import time
 import zipfile
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -347,14 +349,40 @@ def test_nsysan_upload_begins_again_where_the_server_has_forgotten(server: Runni
     assert server.ask("GET", f"/api/uploads/{sent['id']}").said["offset_bytes"] == 100
 
 
-def test_nsysan_upload_tries_again_and_gives_up_in_the_end(tmp_path: Path) -> None:
+def test_nsysan_upload_gives_up_soon_where_nobody_ever_answered(tmp_path: Path) -> None:
+    (tmp_path / "r.sqlite").write_bytes(b"x")
+    pauses: list[float] = []
+    told: list[str] = []
+    patience = Patience(wait=pauses.append, tell=told.append)
+
+    with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:9 cannot be reached") as raised:
+        Sender("http://127.0.0.1:9", None, patience).send(tmp_path / "r.sqlite")
+
+    assert pauses == [0.5, 1.0]
+    assert [sentence.rpartition(". ")[2] for sentence in told] == ["Trying again in 0.5 s.", "Trying again in 1 s."]
+    assert all("cannot be reached" in sentence for sentence in told)
+    assert raised.value.hint == "Check the address, and that the server runs: nothing has been sent."
+
+
+def test_nsysan_upload_is_patient_with_a_server_that_answered_before(tmp_path: Path) -> None:
     (tmp_path / "r.sqlite").write_bytes(b"x")
     pauses: list[float] = []
 
-    with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:9 cannot be reached"):
-        Sender("http://127.0.0.1:9", None, Patience(5, pauses.append)).send(tmp_path / "r.sqlite")
+    class Answering(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(201)
+            self.end_headers()
+            self.wfile.write(b'{"id": "a", "offset_bytes": 0}')
+
+    with HTTPServer(("127.0.0.1", 0), Answering) as once:
+        address = f"http://127.0.0.1:{once.server_port}"
+        Thread(target=lambda: (once.handle_request(), once.server_close())).start()
+        with pytest.raises(UnreachableError) as raised:
+            Sender(address, None, Patience(5, pauses.append)).send(tmp_path / "r.sqlite")
 
     assert pauses == [0.5, 1.0, 2.0, 4.0]
+    assert raised.value.hint == "What has arrived stays there for a day: give the command again."
 
 
 def test_a_run_whose_answer_was_lost_is_made_once(server: Running) -> None:
