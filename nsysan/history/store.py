@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from nsysan.history.schema import bring_up_to_date
+from nsysan.history.schema import HISTORY
 from nsysan.history.snapshot import KeptFinding, Snapshot
 from nsysan.model.errors import InputError, MissingToolError, UsageError
 from nsysan.model.figures import Better, Condition, Figure, Topic, Unit
@@ -129,6 +129,13 @@ class Store:
     def _name(self) -> str:
         return visible_text(str(self._path))
 
+    def _update(self, database: Database, *, may_write: bool) -> None:
+        """Bring the file up to date, or raise InputError where it must be and nothing may be written."""
+        if may_write:
+            HISTORY.bring_up_to_date(database, self._name)
+        elif not HISTORY.is_up_to_date(database, self._name):
+            raise InputError(f"{self._name} is of an older nsysan.", "Any nsysan history add RUN brings it up to date.")
+
     @contextmanager
     def _opened(self, *, writes: bool) -> Iterator[Database]:
         import sqlite3
@@ -140,7 +147,7 @@ class Store:
             try:
                 connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
                 database = database_type(connection, execute_plugins=False, recursive_triggers=False)
-                bring_up_to_date(database, self._name, may_write=writes)
+                self._update(database, may_write=writes)
                 yield database
                 connection.execute("COMMIT")
             finally:

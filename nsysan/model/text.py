@@ -1,6 +1,7 @@
 """Text out of a trace is hostile: this makes it safe to show, and keeps distinct names distinct."""
 
 import hashlib
+import re
 import unicodedata
 from typing import Any
 
@@ -24,6 +25,12 @@ def display_text(raw: str, limit: int = DISPLAY_LIMIT) -> str:
 def text_hash(raw: str) -> str:
     """The first 16 hex digits of the SHA-256 of ``raw``: an identity for names too long to show."""
     return hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def natural_order(name: str) -> list[tuple[int, str]]:
+    """What names are sorted by so that numbers inside them count by value: rank 10 follows rank 9."""
+    pieces = re.findall(r"[0-9]+|[^0-9]+", name)
+    return [(int(piece), "") if piece[0] in "0123456789" else (-1, piece) for piece in pieces]
 
 
 def visible_text(text: str) -> str:

@@ -12,7 +12,7 @@ from nsysan.ingest.nsys.kept_export import KEPT_EXPORT_SUFFIX
 from nsysan.ingest.nsys.tables import TABLE_NAMES
 from nsysan.model.errors import InputError
 from nsysan.model.run import Note
-from nsysan.model.text import display_text, visible_text
+from nsysan.model.text import display_text, natural_order, visible_text
 
 REPORT_SUFFIXES = (".sqlite", ".nsys-rep", ".qdrep")
 """What is taken from a folder; where an export lies beside its report, the export alone."""
@@ -89,7 +89,7 @@ def _reports_in(folder: Path) -> list[Path]:
             f"The folder {visible_text(str(folder))} holds no report.",
             f"Give a file, or a folder with files that end in {', '.join((*REPORT_SUFFIXES, *TORCH_SUFFIXES[2:]))}.",
         )
-    return sorted(best.values(), key=lambda path: _natural_order(path.name))
+    return sorted(best.values(), key=lambda path: natural_order(path.name))
 
 
 def _preference(path: Path) -> tuple[int, str]:
@@ -119,9 +119,3 @@ def _candidates(folder: Path) -> list[Path]:
 
 def _is_report_file(path: Path) -> bool:
     return _suffix(path) is not None and path.is_file()
-
-
-def _natural_order(name: str) -> list[tuple[int, str]]:
-    """Numbers inside names by value, so that rank 10 follows rank 9."""
-    pieces = re.findall(r"\d+|\D+", name, re.ASCII)
-    return [(int(piece), "") if piece.isdigit() else (-1, piece) for piece in pieces]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from nsysan.model.errors import InputError
@@ -19,8 +20,12 @@ def model_path(argument: str) -> Path:
 
 def read_model(argument: str) -> ModelShape:
     """The model of ``FILE[,KEY=VALUE...]``. Raises InputError where the file cannot be read or describes none."""
-    name, *pieces = argument.split(",")
-    path, shown = model_path(argument), visible_text(name)
+    return read_model_file(model_path(argument), argument.split(",")[1:])
+
+
+def read_model_file(path: Path, pieces: Sequence[str]) -> ModelShape:
+    """The model of the file, with keys that it lacks as ``KEY=VALUE``. Raises InputError as ``read_model``."""
+    shown = visible_text(str(path))
     try:
         if path.stat().st_size > LARGEST_BYTES:
             raise InputError(f"{shown} is too large to describe a model.", "Give a config.json.")
@@ -28,6 +33,6 @@ def read_model(argument: str) -> ModelShape:
     except OSError as error:
         raise InputError(f"Cannot read {shown}: {error.strerror}.", "Give the path of a config.json.") from error
     try:
-        return parse_model(text, parse_extra(pieces))
+        return parse_model(text, parse_extra(list(pieces)))
     except InputError as error:
         raise InputError(f"{shown}: {error.message}", error.hint) from error

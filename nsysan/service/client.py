@@ -51,7 +51,7 @@ class UnreachableError(MissingToolError):
 class Patience:
     """How often in a row something may fail before it is given up, and how to wait meanwhile.
 
-    A server that never answered gets ``first_tries``: most likely the address is wrong. ``tell`` gets a sentence on each
+    A server that never answered gets ``first_tries``: most likely the address is wrong. ``tell`` gets a sentence on a
     failure after which something is tried again.
     """
 

@@ -14,7 +14,7 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from nsysan.model.errors import InputError, MissingToolError
-from nsysan.service.schema import bring_up_to_date
+from nsysan.service.schema import LEDGER
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -40,7 +40,7 @@ class Ledger:
             self._connection.execute("pragma synchronous = full")
             self._database = Tables(self._connection, execute_plugins=False, recursive_triggers=False)
             with self.changing() as database:
-                bring_up_to_date(database)
+                LEDGER.bring_up_to_date(database, path.name)
         except sqlite3.DatabaseError as error:
             self._connection.close()
             raise InputError(f"The ledger cannot be used: {error}.", "Name another folder with --data.") from error

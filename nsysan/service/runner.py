@@ -109,6 +109,7 @@ class Runner:
         )
         return Order(
             files=files,
+            said=dict(self._runs.said_of(claim.run_id)),
             folder=str(folder),
             unpacked_bytes=self._settings.unpacking.unpacked_bytes,
             entries=self._settings.unpacking.entries,

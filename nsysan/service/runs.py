@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -45,11 +45,12 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What people say of a run."""
+    """What people say of a run; ``said`` is what its analysis needs to be told, by the names of ``work.order.SAID``."""
 
     title: str
     project: str = ""
     labels: tuple[str, ...] = ()
+    said: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,7 @@ class Runs:
                     "title": described.title,
                     "project": described.project,
                     "labels": json.dumps(described.labels),
+                    "said": json.dumps(described.said),
                     "created_utc": now,
                     "state": State.QUEUED.value,
                     "attempt": 0,
@@ -165,6 +167,13 @@ class Runs:
         return tuple(
             RunFile(row["place"], row["name"], row["sha256"], row["size_bytes"], bool(row["is_kept"])) for row in rows
         )
+
+    def said_of(self, run_id: str) -> Mapping[str, str]:
+        """What people said of a run for its analysis; nothing where it is gone."""
+        with self._ledger.reading() as database:
+            rows = list(database.query("select said from runs where id = ?", [run_id]))
+        said: dict[str, str] = json.loads(rows[0]["said"] or "{}") if rows else {}
+        return said
 
     def listed(self, person: Person, sought: Sought, first: int, count: int) -> tuple[tuple[ServedRun, ...], int]:
         """Those of the runs sought that stand from the first on, newest first, and how many there are in all."""
@@ -273,7 +282,9 @@ def _run(row: Mapping[str, Any]) -> ServedRun:
         id=row["id"],
         team=row["team"],
         owner=row["owner"],
-        described=Described(row["title"], row["project"], tuple(json.loads(row["labels"]))),
+        described=Described(
+            row["title"], row["project"], tuple(json.loads(row["labels"])), json.loads(row["said"] or "{}")
+        ),
         created_utc=row["created_utc"],
         state=State(row["state"]),
         attempt=row["attempt"],

@@ -2,37 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from nsysan.model.errors import InputError
+from nsysan.output.table_schema import TableSchema
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
-
-APPLICATION_ID = 0x6E737673
-"""``nsvs``, where SQLite keeps what a file is of."""
-
-
-def bring_up_to_date(database: Database) -> None:
-    """Take the steps that the file has not taken, within the caller's transaction.
-
-    Raises InputError where the file is none of ours, or newer than this nsysan.
-    """
-    version = _pragma(database, "user_version")
-    if database.table_names() and _pragma(database, "application_id") != APPLICATION_ID:
-        raise InputError("ledger.sqlite is no ledger of nsysan serve.", "Name another folder with --data.")
-    if version > len(MIGRATIONS):
-        raise InputError("This folder was written by a newer nsysan.", "Use that one, or name another with --data.")
-    for migrate in MIGRATIONS[version:]:
-        migrate(database)
-    if version < len(MIGRATIONS):
-        database.execute(f"pragma application_id = {APPLICATION_ID}")
-        database.execute(f"pragma user_version = {len(MIGRATIONS)}")
-
-
-def _pragma(database: Database, name: str) -> int:
-    return int(database.execute(f"pragma {name}").fetchone()[0])
 
 
 def _first_tables(database: Database) -> None:
@@ -130,5 +105,10 @@ def _tables_of_access(database: Database) -> None:
     )
 
 
-MIGRATIONS: tuple[Callable[[Database], None], ...] = (_first_tables,)
-"""In order; a file's ``user_version`` says how many of them it has taken. None is ever changed, only added."""
+def _said_of_runs(database: Database) -> None:
+    """What people said of a run's model and ranks."""
+    database.table("runs").add_column("said", str)
+
+
+LEDGER = TableSchema("ledger of nsysan serve", "--data", 0x6E737673, (_first_tables, _said_of_runs))
+"""``nsvs``."""

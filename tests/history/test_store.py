@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nsysan.history.export import encode_runs
-from nsysan.history.schema import MIGRATIONS
+from nsysan.history.schema import HISTORY
 from nsysan.history.snapshot import KeptFinding, Snapshot
 from nsysan.history.store import Details, KeptRun, Store
 from nsysan.model.errors import InputError, NsysanError, UsageError
@@ -83,7 +83,7 @@ def _other_database(path: Path) -> None:
 def _newer_history(path: Path) -> None:
     Store(path).add({"abc": RUN}, Details(NOW))
     with sqlite3.connect(path) as connection:
-        connection.execute(f"pragma user_version = {len(MIGRATIONS) + 1}")
+        connection.execute(f"pragma user_version = {len(HISTORY.steps) + 1}")
     connection.close()
 
 

@@ -55,6 +55,34 @@ def test_upload_prints_the_address_waits_and_says_what_failed(
     assert server.ask("GET", told.out.strip().replace(server.url, "/api")).said["labels"] == ["a", "b"]
 
 
+def test_upload_sends_the_model_and_says_ranks(
+    server: Running, report: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.sqlite").write_bytes(report)
+    model = tmp_path / "config.json"
+    model.write_text('{"layers": 2, "hidden": 64, "heads": 2, "vocabulary": 100}')
+    command = ["upload", server.url, str(tmp_path / "a.sqlite"), "--wait", "--world-size", "2"]
+
+    assert main([*command, "--model", f"{model},sequence=32,global_batch=4", "--ranks", "a.sqlite=1"]) == 0
+
+    run = capsys.readouterr().out.splitlines()[0].replace(server.url, "")
+    options = server.ask("GET", f"{run}/run.json").said["options"]
+    assert (options["ranks"], options["world_size"]) == (["a.sqlite=1"], 2)
+    assert options["model"] is not None
+
+
+@pytest.mark.parametrize(
+    ("option", "complaint"), [(["--ranks", "a"], "is no NAME=RANK"), (["--model", "none.json"], "Cannot read")]
+)
+def test_upload_refuses_what_cannot_be_before_anything_is_sent(
+    option: list[str], complaint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "r.sqlite").write_text("x")
+
+    assert main(["upload", "http://127.0.0.1:9", str(tmp_path / "r.sqlite"), *option]) == 2
+    assert complaint in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("url", ["nonsense", "ftp://host/", "http://"])
 def test_an_address_that_is_none_is_refused(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "r.sqlite").write_text("x")

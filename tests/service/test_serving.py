@@ -25,6 +25,7 @@ from nsysan.service.client import Patience, RefusedError, Sender, UnreachableErr
 from nsysan.service.work.spawning import end_strays
 from nsysan.synth.export import Export
 from tests.ingest.nsys_stand_in import REPORT_HEAD, StandIn, copies, fails
+from tests.ingest.training_lines import megatron
 from tests.nsys import find_nsys
 from tests.service.conftest import Start
 from tests.service.running import BOUNDARY, START_S, Running, form_of
@@ -121,7 +122,7 @@ def test_hostile_names_are_shown_and_nothing_on_the_disk_has_them(server: Runnin
     [
         (b"no form", "multipart/form-data; boundary=x", 400),
         (b"no form", "text/plain", 415),
-        (b"--x\r\nContent-Disposition: form-data; name=a\r\n\r\n" + b"a" * 9000 + b"\r\n--x--\r\n", None, 413),
+        (b"--x\r\nContent-Disposition: form-data; name=a\r\n\r\n" + b"a" * 140_000 + b"\r\n--x--\r\n", None, 413),
         (b"--x\r\n" + b"A: b\r\n" * 100 + b"\r\n\r\n--x--\r\n", None, 400),
         (b'--x\r\nContent-Disposition: form-data; name="f"; filename="r"\r\n\r\ncut', None, 400),
         (b"--x--\r\n", None, 400),
@@ -190,7 +191,7 @@ def _offset_after_break(server: Running, upload_id: str, break_count: int) -> in
         ("POST", "/api/uploads", '{"name": "r", "size_bytes": true}', 400),
         ("POST", "/api/uploads", '{"name": "r", "size_bytes": 99999999999999}', 413),
         ("POST", "/api/uploads", "[" * 60_000, 400),
-        ("POST", "/api/uploads", "x" * 70_000, 413),
+        ("POST", "/api/uploads", "x" * 600_000, 413),
         ("POST", "/api/runs", '{"uploads": []}', 400),
         ("POST", "/api/runs", '{"uploads": ["nothing"]}', 404),
         ("POST", "/api/runs", '{"uploads": [7]}', 400),
@@ -364,6 +365,11 @@ def test_nsysan_upload_gives_up_soon_where_nobody_ever_answered(tmp_path: Path) 
     assert raised.value.hint == "Check the address, and that the server runs: nothing has been sent."
 
 
+def _answer_once(server: HTTPServer) -> None:
+    server.handle_request()
+    server.server_close()
+
+
 def test_nsysan_upload_is_patient_with_a_server_that_answered_before(tmp_path: Path) -> None:
     (tmp_path / "r.sqlite").write_bytes(b"x")
     pauses: list[float] = []
@@ -377,7 +383,7 @@ def test_nsysan_upload_is_patient_with_a_server_that_answered_before(tmp_path: P
 
     with HTTPServer(("127.0.0.1", 0), Answering) as once:
         address = f"http://127.0.0.1:{once.server_port}"
-        Thread(target=lambda: (once.handle_request(), once.server_close())).start()
+        Thread(target=_answer_once, args=(once,)).start()
         with pytest.raises(UnreachableError) as raised:
             Sender(address, None, Patience(5, pauses.append)).send(tmp_path / "r.sqlite")
 
@@ -403,6 +409,29 @@ def test_nsysan_upload_takes_a_refusal_at_its_word(server: Running, tmp_path: Pa
         sender.make_run([sender.send(tmp_path / "r.sqlite")], {})
     with pytest.raises(RefusedError, match=r"Only tokens|The token is not known"):
         Sender(server.url, "wrong").send(tmp_path / "r.sqlite")
+
+
+def test_an_archive_holds_reports_evidence_and_the_model_and_ranks_are_told_beside_it(
+    server: Running, report: bytes
+) -> None:
+    model = {"num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 2, "vocab_size": 100}
+    entries = {
+        "run/b.sqlite": report,
+        "run/train.log": "".join(megatron(step, "812.4") for step in range(1, 6)).encode(),
+        "run/config.json": json.dumps(model).encode(),
+        "run/README.md": b"# nothing",
+    }
+
+    made = server.upload({"all.tar.gz": _tar_gz(entries)}, model="sequence=32,global_batch=4", ranks="b.sqlite=1")
+    run_id = made.said["id"]
+    ended = server.ended(run_id)
+
+    assert (ended["state"], ended["failure"]) == ("done", None)
+    run = server.ask("GET", f"/runs/{run_id}/run.json").said
+    assert [one["name"] for one in run["reports"]] == ["b.sqlite"]
+    assert run["options"]["ranks"] == ["b.sqlite=1"]
+    assert run["options"]["model"] is not None
+    assert [one["name"] for one in run["training_logs"]] == ["train.log"]
 
 
 def test_the_server_says_how_it_is(server: Running) -> None:

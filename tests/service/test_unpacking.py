@@ -15,6 +15,7 @@ import pytest
 from nsysan.model.errors import InputError
 from nsysan.service.settings import UnpackingLimits
 from nsysan.service.unpacking.budget import DangerousArchiveError
+from nsysan.service.unpacking.entry_names import Places
 from nsysan.service.unpacking.unpack import Given, unpack
 
 LIMITS = UnpackingLimits(unpacked_bytes=1 << 20, entries=50)
@@ -56,17 +57,46 @@ def _files_below(folder: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("pack", [_zip, _tar, _tar_gz])
-def test_reports_come_out_of_every_kind_and_all_else_stays(
+def test_files_come_out_of_every_kind_of_archive_and_what_no_name_tells_is_marked(
     pack: Callable[[Path, dict[str, bytes]], Path], tmp_path: Path
 ) -> None:
     entries = {
         "run/rank0.sqlite": SQLITE,
         "run/rank1.nsys-rep": REPORT,
-        "README": b"r",
+        "run/train.log": b"t",
         "__MACOSX/._rank0.sqlite": b"m",
     }
+    archive = pack(tmp_path / "ranks", entries)
+    (tmp_path / "inputs").mkdir()
 
-    assert _unpacked(pack(tmp_path / "ranks", entries)) == {"rank0.sqlite": SQLITE, "rank1.nsys-rep": REPORT}
+    found = unpack([Given(archive, "ranks")], tmp_path / "inputs", LIMITS)
+
+    assert [(entry.name, entry.path.read_bytes(), entry.beside_in) for entry in found] == [
+        ("rank0.sqlite", SQLITE, None),
+        ("rank1.nsys-rep", REPORT, None),
+        ("train.log", b"t", "ranks"),
+    ]
+
+
+def test_our_names_sort_as_those_of_people_do(tmp_path: Path) -> None:
+    names = ["rank10.sqlite", "rank9.sqlite", "rank\u00b2.sqlite"]
+    archive = _zip(tmp_path / "ranks.zip", dict.fromkeys(names, SQLITE))
+    (tmp_path / "inputs").mkdir()
+
+    found = unpack([Given(archive, "ranks.zip")], tmp_path / "inputs", LIMITS)
+
+    # where nothing else tells the ranks, they are counted in the order of these names
+    assert [entry.name for entry in found] == names
+    by_our_names = sorted(found, key=lambda entry: entry.path.name)
+    assert [entry.name for entry in by_our_names] == ["rank9.sqlite", "rank10.sqlite", "rank\u00b2.sqlite"]
+
+
+def test_what_is_too_large_to_tell_of_a_run_stays_in_the_archive(tmp_path: Path) -> None:
+    places = Places(tmp_path, "all.tar")
+
+    assert places.of(("checkpoint.pt",), (1 << 30) + 1) is None
+    assert places.of(("rank0.nsys-rep",), (1 << 30) + 1) is not None
+    assert places.of(("train.log",), 1 << 30) is not None
 
 
 def test_a_packed_report_is_unpacked_and_a_packed_torch_trace_left_to_its_reader(tmp_path: Path) -> None:
@@ -210,8 +240,3 @@ def test_a_damaged_archive_says_so(name: str, damage: Callable[[Path], bytes], t
 
     with pytest.raises(InputError, match=f"The archive {name} is damaged"):
         _unpacked(path)
-
-
-def test_an_archive_without_a_report_says_what_it_should_hold(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"notes\.zip holds no report"):
-        _unpacked(_zip(tmp_path / "notes.zip", {"notes.txt": b"n"}))

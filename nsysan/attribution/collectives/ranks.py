@@ -11,7 +11,7 @@ from nsysan.attribution.collectives.calls import Introduction
 from nsysan.attribution.collectives.members import Member
 from nsysan.model.errors import UsageError
 from nsysan.model.run import Note
-from nsysan.model.text import LISTED_NAMES, display_text
+from nsysan.model.text import LISTED_NAMES, display_text, natural_order
 from nsysan.model.trace import RankSource, Trace, process_of
 from nsysan.model.units import counted
 
@@ -104,7 +104,7 @@ def _candidates(
     if len(alone) == 1:
         yield RankSource.DEVICE_ORDER, list(range(len(members)))
         return
-    order = sorted(range(len(members)), key=lambda place: (_natural(traces[members[place].report].name), place))
+    order = sorted(range(len(members)), key=lambda place: (natural_order(traces[members[place].report].name), place))
     places = dict(zip(order, range(len(order)), strict=True))
     yield RankSource.FILE_NAME, [places[place] for place in range(len(members))]
 
@@ -179,9 +179,3 @@ def _world_size(
     if choice.left_out_count:
         return max(largest, member_count + choice.left_out_count)
     return largest if largest >= member_count else None
-
-
-def _natural(name: str) -> list[tuple[int, str]]:
-    """Numbers inside names by value, so that rank 10 follows rank 9."""
-    pieces = re.findall(r"[0-9]+|[^0-9]+", name)
-    return [(int(piece), "") if piece.isdigit() else (-1, piece) for piece in pieces]

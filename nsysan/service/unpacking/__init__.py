@@ -1,1 +1,1 @@
-"""Archives become the reports they hold, however they were made: nothing leaves the folder, nothing is endless."""
+"""Archives become the files they hold, however they were made: nothing leaves the folder, nothing is endless."""

@@ -1,4 +1,4 @@
-"""The reports in a tar archive, plain or packed with gzip."""
+"""The files in a tar archive, plain or packed with gzip."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def is_tar(head: bytes) -> bool:
 
 
 def unpack_tar(archive: Path, places: Places, budget: Budget) -> None:
-    """Put the reports down. Raises DangerousArchiveError before anything is written, or where the budget is spent.
+    """Put the files down. Raises DangerousArchiveError before anything is written, or where the budget is spent.
 
     The archive is gone through twice: a tar has no table of contents.
     """
@@ -33,7 +33,7 @@ def unpack_tar(archive: Path, places: Places, budget: Budget) -> None:
             _check(entry)
     with _opened(archive, budget) as opened:
         for entry in opened:
-            place = places.of(checked(entry.name)) if entry.isreg() else None
+            place = places.of(checked(entry.name), entry.size) if entry.isreg() else None
             source = None if place is None else opened.extractfile(entry)
             if place is not None and source is not None:
                 with source, place.open("xb") as target:

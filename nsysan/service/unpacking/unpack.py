@@ -1,4 +1,4 @@
-"""Files as they were uploaded become reports to read: archives are unpacked, all else is handed on as it is."""
+"""Files as they were uploaded become files to read: archives are unpacked, all else is handed on as it is."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nsysan.ingest.nsys.report import MAGIC as NSYS_REPORT
 from nsysan.ingest.sqlite.header import MAGIC as SQLITE
 from nsysan.model.errors import InputError
-from nsysan.model.text import display_text
+from nsysan.model.text import display_text, natural_order
 from nsysan.service.settings import UnpackingLimits
 from nsysan.service.unpacking.budget import PACK_AGAIN, Budget, Counted, copy
 from nsysan.service.unpacking.entry_names import Places, Unpacked, random_name
@@ -33,25 +33,26 @@ class Given:
 
 
 def unpack(given: Sequence[Given], folder: Path, limits: UnpackingLimits) -> list[Unpacked]:
-    """The reports in the files, those of archives put down in the folder, the others linked there.
+    """The files, those of archives put down in the folder, the others linked there.
 
-    Raises InputError where an archive is damaged or holds no report; DangerousArchiveError where it would lie outside
-    of the folder, or is larger than the limits that hold for all of them together.
+    Our names sort as people's do: where nothing else tells the ranks, they are counted in that order. Raises InputError
+    where an archive is damaged; DangerousArchiveError where it would lie outside of the folder, or is larger than the
+    limits that hold for all of them together.
     """
     budget, found = Budget(limits), []
     for number, file in enumerate(given):
         place = folder / f"{number:05d}"
         place.mkdir(mode=0o700)
         with _named(file.name):
-            found += _reports(file, place, budget)
-    return found
+            found += _files(file, place, budget)
+    return _sorted_names(found)
 
 
-def _reports(file: Given, place: Path, budget: Budget) -> list[Unpacked]:
+def _files(file: Given, place: Path, budget: Budget) -> list[Unpacked]:
     with file.path.open("rb") as opened:
         head = opened.read(HEAD_BYTES)
     inner = _unpacked_head(file.path) if head.startswith(GZIP_MAGIC) else head
-    places = Places(place)
+    places = Places(place, file.name)
     if head.startswith(ZIP_MAGIC):
         unpack_zip(file.path, places, budget)
     elif is_tar(inner):
@@ -60,12 +61,17 @@ def _reports(file: Given, place: Path, budget: Budget) -> list[Unpacked]:
         return [_unpack_gzip(file, place, budget)]
     else:
         return [_linked(file, place)]
-    if not places.reports:
-        raise InputError(
-            f"The archive {display_text(file.name)} holds no report.",
-            "It should hold files that end in .nsys-rep, .sqlite or .pt.trace.json.",
-        )
-    return places.reports
+    return places.found
+
+
+def _sorted_names(found: Sequence[Unpacked]) -> list[Unpacked]:
+    """The same files in the same order, under names of ours that sort as those that people gave them."""
+    order = sorted(range(len(found)), key=lambda number: natural_order(found[number].name))
+    places = {number: place for place, number in enumerate(order)}
+    return [
+        replace(file, path=file.path.rename(file.path.with_name(random_name(places[number]))))
+        for number, file in enumerate(found)
+    ]
 
 
 def _unpack_gzip(file: Given, place: Path, budget: Budget) -> Unpacked:

@@ -1,4 +1,4 @@
-"""The reports in a zip archive."""
+"""The files in a zip archive."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _ENCRYPTED = 0x1
 
 
 def unpack_zip(archive: Path, places: Places, budget: Budget) -> None:
-    """Put the reports down. Raises DangerousArchiveError before anything is written, or where the budget is spent."""
+    """Put the files down. Raises DangerousArchiveError before anything is written, or where the budget is spent."""
     with zipfile.ZipFile(archive) as opened:
         entries = [(entry, _checked(entry, budget)) for entry in opened.infolist()]
         for entry, parts in entries:
-            place = None if entry.is_dir() else places.of(parts)
+            place = None if entry.is_dir() else places.of(parts, entry.file_size)
             if place is not None:
                 with opened.open(entry) as source, place.open("xb") as target:
                     copy(Counted(source, budget), target)

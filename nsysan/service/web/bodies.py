@@ -16,7 +16,8 @@ from nsysan.service.uploads import Upload
 from nsysan.service.web.server import Server
 
 PIECE_BYTES = 1 << 20
-_SMALL_BYTES = 1 << 16
+_SMALL_BYTES = 1 << 19
+"""As much as a run of a thousand files needs."""
 _MOST_FIELDS = 64
 
 

@@ -10,7 +10,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 
 from nsysan.service.refusals import Refusal, TooMuch
 
-_LONGEST_FIELD_BYTES = 8192
+_LONGEST_FIELD_BYTES = 1 << 17
 _MOST_PARTS = 2048
 
 

@@ -20,6 +20,7 @@ from nsysan.service.web.bodies import Receiver, a_place, pieces, receive, small_
 from nsysan.service.web.multipart import FieldCame, FileBegan, FileEnded, FileWentOn, parts_of
 from nsysan.service.web.server import Server, server_of
 from nsysan.service.web.visitors import CSRF_HEADER, Visitor, check_form, demand_uploader
+from nsysan.service.work.order import LONGEST_SAID, SAID
 
 OFFSET_HEADER = "upload-offset"
 
@@ -179,6 +180,7 @@ async def _create(
         title_text(_text(said, "title", ""), otherwise),
         title_text(_text(said, "project", ""), ""),
         label_texts("\n".join(map(str, labels)) if isinstance(labels, list) else str(labels)),
+        {name: text for name in SAID if (text := _said(said, name))},
     )
     run = await run_in_threadpool(server.runs.create, visitor.person, described, uploads, key)
     size_bytes = sum(upload.offset_bytes for upload in uploads)
@@ -186,6 +188,16 @@ async def _create(
     await run_in_threadpool(server.audit.record, visitor.person, visitor.address, "uploaded", run.id, detail)
     server.runner.wake()
     return run
+
+
+def _said(said: Mapping[str, Any], name: str) -> str:
+    """What was said for the analysis, lines as if there were commas between. Raises TooMuch where it is too long."""
+    value = said.get(name, "")
+    lines = _text({name: str(value)} if isinstance(value, int) else said, name, "").splitlines()
+    text = ",".join(filter(None, map(str.strip, lines)))
+    if len(text) > LONGEST_SAID:
+        raise TooMuch(f"{name} is longer than {LONGEST_SAID} characters.")
+    return text
 
 
 def _made(run: ServedRun) -> Response:

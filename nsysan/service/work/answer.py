@@ -11,6 +11,7 @@ from nsysan.model.run import Run
 from nsysan.model.run_json import encode_run
 from nsysan.model.units import format_bytes
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
+from nsysan.pipeline.throughput import ThroughputOptions
 from nsysan.report.renderers import renderers
 from nsysan.service.folder import settle
 from nsysan.service.settings import UnpackingLimits
@@ -20,6 +21,7 @@ from nsysan.service.work.evidence import told_apart
 from nsysan.service.work.limits import limit_process
 from nsysan.service.work.order import PAGE, RESULT, RUN_JSON, Analysed, Failed, Order, Told
 from nsysan.service.work.renaming import renamed, sentence_for_people
+from nsysan.service.work.said import said_model, said_ranks
 from nsysan.service.work.summary import summary_of
 
 
@@ -55,8 +57,14 @@ def _analyse(order: Order, names: dict[Path, str], progress: Progress) -> dict[s
     given = [Given(Path(file.path), file.name) for file in order.files]
     found = unpack(given, inputs, UnpackingLimits(order.unpacked_bytes, order.entries))
     names.update({entry.path: entry.name for entry in found})
-    reports, evidence = told_apart([entry.path for entry in found])
-    run = analyze(reports, AnalyzeOptions(evidence=evidence, nsys=order.nsys), progress)
+    apart = told_apart(found)
+    options = AnalyzeOptions(
+        evidence=apart.evidence,
+        nsys=order.nsys,
+        ranks=said_ranks(order.said, found),
+        throughput=ThroughputOptions(said_model(order.said.get("model", ""), found, apart.models)),
+    )
+    run = analyze(apart.reports, options, progress)
     progress.begin("drawing the page")
     run = renamed(run, names)
     _deliver(run, Path(order.folder, RESULT))

@@ -15,9 +15,13 @@ class OrderedFile(msgspec.Struct, frozen=True):
 
 
 class Order(msgspec.Struct, frozen=True):
-    """All that the process is told: its files, the folder that is its own, its limits and its nsys."""
+    """All that the process is told: its files and what was said of them, its own folder, its limits and its nsys.
+
+    ``said`` holds texts by the names of ``SAID``.
+    """
 
     files: tuple[OrderedFile, ...]
+    said: dict[str, str]
     folder: str
     unpacked_bytes: int
     entries: int
@@ -50,6 +54,10 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
 
 
 Told = Doing | Analysed | Failed
+
+SAID = ("model", "ranks", "world_size")
+"""What people may say of a run that no file of it tells."""
+LONGEST_SAID = 1 << 16
 
 FIGURES = (
     "tokens_per_s",

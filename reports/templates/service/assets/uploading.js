@@ -90,7 +90,7 @@
       try {
         const uploads = [];
         for (const [number, file] of files.entries()) uploads.push(await send(file, lines[number]));
-        const fields = Object.fromEntries(["title", "project", "labels"].map((name) => [name, form.elements[name].value]));
+        const fields = Object.fromEntries(["title", "project", "labels", "model", "ranks", "world_size"].map((name) => [name, form.elements[name].value]));
         const run = await insist(() => ask("POST", "/api/runs", JSON.stringify({ ...fields, uploads })), () => {});
         location.assign(run.path);
       } catch (error) {
