@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 from nsysan.service.clock import now_utc
 from nsysan.service.ledger import Ledger
@@ -40,11 +40,24 @@ class Audit:
             database.table("audit").insert(deed)
         _LOG.info(action, extra={key: value for key, value in deed.items() if key not in ("at_utc", "action")})
 
-    def latest(self, count: int) -> tuple[Deed, ...]:
-        """The latest deeds, newest first."""
+    def listed(self, person: Person, subject: str, first: int, count: int) -> tuple[tuple[Deed, ...], int]:
+        """Deeds that this person may know of from the first on, newest first, and how many there are in all.
+
+        A team knows of its own deeds, and of those of others on what it has had to do with; where somebody came from
+        only those know who see every team. ``subject`` is the run that is asked about, empty for all.
+        """
+        where, values = ["1"], []
+        if not person.sees_every_team:
+            where.append("(team = ? or subject in (select subject from audit where team = ? and subject != ''))")
+            values += [person.team, person.team]
+        if subject:
+            where.append("subject = ?")
+            values.append(subject)
+        condition = " and ".join(where)
+        page = f"select * from audit where {condition} order by number desc limit ? offset ?"  # noqa: S608 - marks
+        number = f"select count(*) as n from audit where {condition}"  # noqa: S608 - marks
         with self._ledger.reading() as database:
-            rows = list(database.query("select * from audit order by number desc limit ?", [count]))
-        return tuple(
-            Deed(*(row[key] for key in ("at_utc", "actor", "team", "address", "action", "subject", "detail")))
-            for row in rows
-        )
+            rows = list(database.query(page, [*values, count, first]))
+            total = next(database.query(number, values))["n"]
+        deeds = (Deed(*(row[field.name] for field in fields(Deed))) for row in rows)
+        return tuple(one if person.sees_every_team else replace(one, address="") for one in deeds), total

@@ -110,5 +110,11 @@ def _said_of_runs(database: Database) -> None:
     database.table("runs").add_column("said", str)
 
 
-LEDGER = TableSchema("ledger of nsysan serve", "--data", 0x6E737673, (_first_tables, _said_of_runs))
+def _audit_by_subject(database: Database) -> None:
+    """Who did what is asked by team and by run."""
+    database.table("audit").create_index(["subject"])
+    database.table("audit").create_index(["team"])
+
+
+LEDGER = TableSchema("ledger of nsysan serve", "--data", 0x6E737673, (_first_tables, _said_of_runs, _audit_by_subject))
 """``nsvs``."""

@@ -88,6 +88,8 @@ def test_a_report_is_uploaded_followed_read_shared_and_deleted(visit: Visit, rep
     page = visit.go("/upload")
     page.fill("#title", HOSTILE)
     page.fill("#labels", "one, two")
+    page.click("summary")
+    page.fill("#ranks", "rank0.sqlite=1")
     page.set_input_files("#files", report)
     page.click("main button")
     page.wait_for_url("**/runs/*")
@@ -108,6 +110,11 @@ def test_a_report_is_uploaded_followed_read_shared_and_deleted(visit: Visit, rep
     assert server.ask("GET", link.removeprefix(server.url)).status == 200
     page.click("button:text-is('Revoke')")
     assert server.ask("GET", link.removeprefix(server.url)).status == 404
+
+    page.click("text=Who did what")
+    assert page.inner_text("h1") == "3 deeds on this run"
+    assert page.locator("tbody tr td:nth-child(3)").all_inner_texts() == ["revoked link", "shared", "uploaded"]
+    page.go_back()
 
     page.click("a:text-is('Delete')")
     page.click("text=Keep it")
@@ -208,7 +215,7 @@ def test_axe_finds_nothing_and_nothing_hangs_over(
 ) -> None:
     made = Visit(browser, server, width, theme)
     (run,) = [run for run in server.ask("GET", "/api/runs").said["runs"] if run["title"] == "anna's run"]
-    for path in ("/", "/?q=nothing", "/upload", run["path"], f"{run['path']}/delete", "/nothing"):
+    for path in ("/", "/?q=nothing", "/upload", "/audit", run["path"], f"{run['path']}/delete", "/nothing"):
         page = made.go(path)
         found = Axe().run(page).response["violations"]
         assert [(path, entry["id"], [node["html"] for node in entry["nodes"]]) for entry in found] == []

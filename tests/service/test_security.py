@@ -56,7 +56,14 @@ def _deed(server: Running, path: str, cookie: str, csrf: str | None, **headers: 
 
 def test_nobody_comes_in_without_a_token(guarded: Guarded, run_id: str) -> None:
     server, _ = guarded
-    paths = ["/", "/upload", "/api/runs", *(f"/runs/{run_id}{end}" for end in OF_A_RUN), f"/api/runs/{run_id}"]
+    paths = [
+        "/",
+        "/upload",
+        "/audit",
+        "/api/runs",
+        *(f"/runs/{run_id}{end}" for end in OF_A_RUN),
+        f"/api/runs/{run_id}",
+    ]
 
     assert {server.ask("GET", path).status for path in paths} == {401}
     assert {server.ask("POST", f"/runs/{run_id}{deed}", "").status for deed in DEEDS} == {401}
@@ -232,13 +239,37 @@ def test_what_was_done_is_kept_with_who_did_it(guarded: Guarded, run_id: str) ->
     server.ask("GET", f"/runs/{run_id}/files/0", token=tokens["anna"])
 
     ledger = Ledger(DataFolder(server.data).ledger)
-    latest = Audit(ledger).latest(1)[0]
+    ((latest,), _) = Audit(ledger).listed(PEOPLE["ada"], run_id, 0, 1)
     ledger.close()
 
     assert (latest.actor, latest.team, latest.address) == ("anna", "red", "127.0.0.1")
     assert (latest.action, latest.subject, latest.detail) == ("took capture", run_id, "rank0.sqlite")
     stored = b"".join(path.read_bytes() for path in server.data.glob("ledger.sqlite*"))
     assert not [name for name, token in tokens.items() if token.encode() in stored or token in server.log.read_text()]
+
+
+def test_who_did_what_is_shown_to_whoever_may_change_things_and_each_team_its_own(
+    guarded: Guarded, run_id: str
+) -> None:
+    server, tokens = guarded
+    server.ask("GET", f"/runs/{run_id}/files/0", token=tokens["ada"])
+    server.ask("GET", f"/runs/{run_id}/files/0", token=tokens["anna"])
+
+    ada, anna, bert = (server.ask("GET", "/audit", token=tokens[name]).text for name in ("ada", "anna", "bert"))
+
+    assert server.ask("GET", "/audit", token=tokens["rita"]).status == 403
+    assert "ada <small>team ops</small>" in ada
+    assert "127.0.0.1" in ada
+    # what an admin did to a run of the team is the team's to know, but not from where
+    assert "ada <small>team ops</small>" in anna
+    assert "took capture" in anna
+    assert "127.0.0.1" not in anna
+    assert "took capture" not in bert
+    assert "anna" not in bert
+    of_run = server.ask("GET", f"/audit?run={run_id}", token=tokens["anna"]).text
+    assert f'<a href="/runs/{run_id}">anna&#39;s run</a>' in of_run
+    assert "on this run" in of_run
+    assert server.ask("GET", f"/audit?run={run_id}", token=tokens["bert"]).text.count("<td>") == 0
 
 
 def test_a_server_for_this_machine_answers_no_other_site_and_no_proxy(server: Running) -> None:

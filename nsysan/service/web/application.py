@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from nsysan.model.errors import NsysanError
 from nsysan.service.refusals import NoRoom, Refusal
-from nsysan.service.web import door, events, run_pages, uploading
+from nsysan.service.web import audit_pages, door, events, run_pages, uploading
 from nsysan.service.web.answers import refusal_answer, wants_page
 from nsysan.service.web.front import Front
 from nsysan.service.web.server import Server
@@ -43,6 +43,7 @@ ROUTES = [
     Route("/runs/{run_id}/retry", run_pages.retry, methods=["POST"]),
     Route("/runs/{run_id}/shares", run_pages.share, methods=["POST"]),
     Route("/runs/{run_id}/shares/{share_id}/revoke", run_pages.revoke, methods=["POST"]),
+    Route("/audit", audit_pages.show_audit),
     Route("/s/{secret}", run_pages.show_shared),
     Route("/login", door.log_in_form, methods=["GET"]),
     Route("/login", door.log_in, methods=["POST"]),

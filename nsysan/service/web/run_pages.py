@@ -45,7 +45,7 @@ async def list_runs(request: Request) -> Response:
 async def list_as_json(request: Request) -> Response:
     """``GET /api/runs``: the same for programs."""
     visitor, server = await demand_visitor(request), server_of(request)
-    first = _first(request)
+    first = first_asked(request)
     runs, total = await run_in_threadpool(server.runs.listed, visitor.person, _sought(request), first, RUNS_A_PAGE)
     return json_answer({"runs": [run_as_json(run) for run in runs], "first": first, "total": total})
 
@@ -245,7 +245,7 @@ def _facts(run: ServedRun, person: Person) -> tuple[str, ...]:
 
 
 def _list_view(request: Request, server: Server, person: Person) -> ListView:
-    sought, first = _sought(request), _first(request)
+    sought, first = _sought(request), first_asked(request)
     runs, total = server.runs.listed(person, sought, first, RUNS_A_PAGE)
     is_narrowed = sought != Sought()
     return ListView(
@@ -266,7 +266,8 @@ def _sought(request: Request) -> Sought:
     return Sought(asked.get("q", "")[:200], asked.get("project", ""), asked.get("state", ""))
 
 
-def _first(request: Request) -> int:
+def first_asked(request: Request) -> int:
+    """The place in a list from which on it is asked for."""
     given = request.query_params.get("first", "0")
     return int(given) if given.isdecimal() and len(given) < 9 else 0  # noqa: PLR2004 - more runs than there can be
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from nsysan.report.environment import inline_asset, page_environment, page_style
+from nsysan.service.audit import Deed
 from nsysan.service.clock import shown_utc
 from nsysan.service.people import Person
 from nsysan.service.runs import RunFile, ServedRun, Sought
@@ -109,6 +110,27 @@ class RunView:
     new_link: str | None
     may_change: bool
     can_retry: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDeed:
+    """A deed in words; ``run`` is the run it was done to, as far as that is still there."""
+
+    deed: Deed
+    at: str
+    run: ServedRun | None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditView:
+    """Who did what, and the pages before and after; ``run_id`` is of the run asked about, empty for all."""
+
+    heading: str
+    deeds: tuple[ShownDeed, ...]
+    run_id: str
+    newer: str | None
+    older: str | None
+    shows_addresses: bool
 
 
 @dataclass(frozen=True, slots=True)
