@@ -51,6 +51,17 @@ def test_a_model_is_known_by_what_it_describes_and_what_an_archive_held_besides_
     assert told_apart([report, model, *others, log]) == ToldApart((report.path,), (log.path,), (model,))
 
 
+def test_a_file_that_describes_a_model_only_with_keys_beside_it_is_one_where_it_is_named(tmp_path: Path) -> None:
+    report, part = _report(tmp_path), _file(tmp_path / "part.json", b'{"layers": 2, "hidden": 64, "heads": 2}')
+
+    apart = told_apart([report, part], "part.json")
+
+    assert apart == ToldApart((report.path,), (), (part,))
+    found = said_model("part.json,vocabulary=100", [report, part], apart.models)
+    assert found is not None
+    assert found.vocabulary == 100
+
+
 def test_archives_without_a_report_say_what_they_should_hold(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"The archive notes\.zip holds no report"):
         told_apart([_file(tmp_path / "notes.txt", b"n", "notes.zip")])

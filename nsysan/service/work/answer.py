@@ -21,7 +21,7 @@ from nsysan.service.work.evidence import told_apart
 from nsysan.service.work.limits import limit_process
 from nsysan.service.work.order import PAGE, RESULT, RUN_JSON, Analysed, Failed, Order, Told
 from nsysan.service.work.renaming import renamed, sentence_for_people
-from nsysan.service.work.said import said_model, said_ranks
+from nsysan.service.work.said import named_model, said_model, said_ranks
 from nsysan.service.work.summary import summary_of
 
 
@@ -57,12 +57,13 @@ def _analyse(order: Order, names: dict[Path, str], progress: Progress) -> dict[s
     given = [Given(Path(file.path), file.name) for file in order.files]
     found = unpack(given, inputs, UnpackingLimits(order.unpacked_bytes, order.entries))
     names.update({entry.path: entry.name for entry in found})
-    apart = told_apart(found)
+    model = order.said.get("model", "")
+    apart = told_apart(found, named_model(model))
     options = AnalyzeOptions(
         evidence=apart.evidence,
         nsys=order.nsys,
         ranks=said_ranks(order.said, found),
-        throughput=ThroughputOptions(said_model(order.said.get("model", ""), found, apart.models)),
+        throughput=ThroughputOptions(said_model(model, found, apart.models)),
     )
     run = analyze(apart.reports, options, progress)
     progress.begin("drawing the page")

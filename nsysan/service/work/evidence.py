@@ -27,10 +27,11 @@ class ToldApart:
     models: tuple[Unpacked, ...]
 
 
-def told_apart(found: Sequence[Unpacked]) -> ToldApart:
+def told_apart(found: Sequence[Unpacked], model: str | None = None) -> ToldApart:
     """What each file is. One that is nothing is taken for a report, which says what it is, unless an archive held it.
 
-    Where no file is a report all are taken for some. Raises InputError where archives held nothing but other things.
+    The file called ``model`` describes a model, perhaps with keys that were given beside it. Where no file is a report
+    all are taken for some. Raises InputError where archives held nothing but other things.
     """
     reports, evidence, models = [], [], []
     for file in found:
@@ -38,7 +39,7 @@ def told_apart(found: Sequence[Unpacked]) -> ToldApart:
             reports.append(file.path)
         elif kinds_of(file.path):
             evidence.append(file.path)
-        elif _describes_model(file.path):
+        elif file.name == model or _describes_model(file.path):
             models.append(file)
         elif file.beside_in is None:
             reports.append(file.path)

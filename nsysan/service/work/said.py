@@ -19,14 +19,22 @@ def said_model(said: str, found: Sequence[Unpacked], models: Sequence[Unpacked])
     None where there is none and nothing was said. Raises InputError where the file is not there, is one of several, or
     describes no model.
     """
-    pieces = [piece.strip() for piece in said.split(",") if piece.strip()]
-    names, keys = ([piece for piece in pieces if ("=" in piece) is has_value] for has_value in (False, True))
+    names, keys = (_pieces(said, has_value=has_value) for has_value in (False, True))
     described = [file for file in found if file.name == names[0]] if names else list(models)
-    if not described and not pieces:
+    if not described and not names and not keys:
         return None
     if len(described) != 1 or len(names) > 1:
         raise InputError(_why_no_model(names, described), "Upload one config.json, and name it: config.json,KEY=VALUE.")
     return read_model_file(described[0].path, keys)
+
+
+def named_model(said: str) -> str | None:
+    """The file that ``[FILE][,KEY=VALUE...]`` names, if it does."""
+    return next(iter(_pieces(said, has_value=False)), None)
+
+
+def _pieces(said: str, *, has_value: bool) -> list[str]:
+    return [piece.strip() for piece in said.split(",") if piece.strip() and ("=" in piece) is has_value]
 
 
 def _why_no_model(names: Sequence[str], described: Sequence[Unpacked]) -> str:
