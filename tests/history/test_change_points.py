@@ -40,6 +40,16 @@ def test_a_short_series_tells_nothing() -> None:
     assert len(change_points([1.0] * (FEWEST // 2) + [2.0] * (FEWEST // 2))) == 1
 
 
+def test_a_drift_is_told_as_levels_that_rise() -> None:
+    drifting = [100 * (1 + 0.004 * place) for place in range(60)]
+
+    found = change_points(noisy(drifting, 1, spread=0.01))
+
+    assert len(found) >= 2
+    assert [point.change_frac > 0 for point in found] == [True] * len(found)
+    assert [point.place for point in found] == sorted(point.place for point in found)
+
+
 def test_one_level_is_rarely_taken_for_two() -> None:
     found = [change_points(noisy([100] * 30, seed, spread=0.02)) for seed in range(300)]
 
