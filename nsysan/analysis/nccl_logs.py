@@ -10,6 +10,7 @@ from typing import ClassVar
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.collectives.logged_calls import LogUse
 from nsysan.attribution.job import Job
+from nsysan.model.figures import Bearing, Condition
 from nsysan.model.nccl_log import LoggedCommunicator, LoggedTiming, LogOrigin, NcclLog
 from nsysan.model.results import ResultSet
 from nsysan.model.settings import shown_setting
@@ -107,6 +108,12 @@ class NcclLogs:
     id: ClassVar[str] = "nccl_logs"
 
     nccl_logs: tuple[NcclLogSummary, ...]
+
+    def conditions(self) -> Iterator[Condition]:
+        """The versions of NCCL."""
+        versions = sorted({version for log in self.nccl_logs for version in log.versions})
+        if versions:
+            yield Condition("nccl", "NCCL", ", ".join(versions), Bearing.CAUTIONS, is_beside=True)
 
 
 def compute_nccl_logs(job: Job, _results: ResultSet) -> NcclLogs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import ClassVar
@@ -11,6 +11,7 @@ from nsysan.analysis.logged_times import LoggedTimes, StepTimeSource, counting, 
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.steps import Steps
 from nsysan.attribution.job import Job
+from nsysan.model.figures import Bearing, Condition
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text
 from nsysan.model.training_log import LogFormat, LoggedStep, TrainingLog
@@ -29,7 +30,7 @@ class TrainingLogSummary:
     of its timer over the same steps, and ``unaccounted_ns`` what lies between them, null within what rounding of times
     explains. ``tokens_per_s`` is of the whole job, as ``tokens_source`` says. ``trace_step_ns`` is the traces' mean
     steady step, ``slowdown`` = trace_step_ns / step_ns, and ``is_perturbed`` where that is 1.1 and above, and no count
-    of batches explains it.
+    of batches explains it. ``global_batch`` is in samples, null where nothing tells it.
     """
 
     name: str
@@ -55,6 +56,7 @@ class TrainingLogSummary:
     trace_step_ns: float | None
     slowdown: float | None
     is_perturbed: bool
+    global_batch: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,13 @@ class TrainingLogs:
     id: ClassVar[str] = "training_logs"
 
     training_logs: tuple[TrainingLogSummary, ...]
+
+    def conditions(self) -> Iterator[Condition]:
+        """The batch, where a log tells it."""
+        batches = sorted({log.global_batch for log in self.training_logs if log.global_batch is not None})
+        if batches:
+            told = ", ".join(f"{batch:g}" for batch in batches)
+            yield Condition("global_batch", "global batch", told, Bearing.FORBIDS, is_beside=True)
 
 
 def compute_training_logs(job: Job, results: ResultSet) -> TrainingLogs:
@@ -121,6 +130,7 @@ def _summary(log: TrainingLog, trace_step_ns: float | None) -> TrainingLogSummar
         trace_step_ns=trace_step_ns,
         slowdown=slowdown,
         is_perturbed=slowdown is not None and slowdown >= PERTURBED_FROM and not counts_batches(log.format, slowdown),
+        global_batch=_samples(log, counted_lines),
     )
 
 

@@ -108,7 +108,10 @@ def compare(before: Snapshot, after: Snapshot) -> Comparison:
 
 
 def obstacles_of(before: Snapshot, after: Snapshot, *, strict: bool = False) -> Iterator[Obstacle]:
-    """The conditions that differ, the forbidding ones first; one that only one run knows is a caution unless strict."""
+    """The conditions that differ, the forbidding ones first; one that only one run knows is a caution unless strict.
+
+    What only evidence beside the traces tells is a caution then too.
+    """
     ours, theirs = ({one.id: one for one in snapshot.conditions} for snapshot in (before, after))
     found = []
     for condition_id in {**ours, **theirs}:
@@ -116,7 +119,8 @@ def obstacles_of(before: Snapshot, after: Snapshot, *, strict: bool = False) -> 
         known = first or second
         values = (None if first is None else first.value, None if second is None else second.value)
         if known is not None and values[0] != values[1]:
-            bearing = Bearing.CAUTIONS if None in values and not strict else known.bearing
+            is_lenient = None in values and (known.is_beside or not strict)
+            bearing = Bearing.CAUTIONS if is_lenient else known.bearing
             found.append(Obstacle(known.id, known.name, *values, bearing))
     yield from sorted(found, key=lambda obstacle: obstacle.bearing is not Bearing.FORBIDS)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nsysan.history.budgets import DEFAULT_FIGURES, Budget, Budgets
 from nsysan.history.comparison import Comparison, Obstacle, compare, obstacles_of
@@ -45,6 +45,9 @@ def judge(
     refusals = tuple(_refusals(repeats, runs))
     share = budgets.false_alarm / len(asked)
     judgements = tuple(judge_figure(figure, budget, repeats, runs, share) for figure, budget in asked.items())
+    if refusals:
+        # what runs of two different things differ by is no loss
+        judgements = tuple(replace(one, outcome=Outcome.UNDECIDED) for one in judgements)
     middle = next(iter(asked))
     return GateResult(
         schema_version=GATE_SCHEMA_VERSION,

@@ -76,6 +76,8 @@ def _conditions_of_envelope(run: Run) -> Iterator[Condition]:
     versions = sorted({report.nsys_version for report in run.reports if report.nsys_version is not None})
     yield Condition("world_size", "world size", ", ".join(map(str, worlds)) or None, Bearing.FORBIDS)
     yield Condition("profiler", "profiler", ", ".join(profilers) or None, Bearing.FORBIDS)
+    if (model := run.options.get("model")) is not None:
+        yield Condition("model", "model given, by hash", _text(model), Bearing.FORBIDS, is_beside=True)
     yield Condition("gpu_choice", "GPU chosen", _text(run.options.get("gpu")) or "all", Bearing.FORBIDS)
     yield Condition("window_choice", "window chosen", _chosen_window(run), Bearing.CAUTIONS)
     yield Condition("report_count", "reports", str(len(run.reports)), Bearing.CAUTIONS)

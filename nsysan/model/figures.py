@@ -75,12 +75,16 @@ class Bearing(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What a run was recorded under. ``value`` is None where that is not known."""
+    """What a run was recorded under. ``value`` is None where that is not known.
+
+    ``is_beside`` where only what was given beside the traces tells it: a run without that is not another thing.
+    """
 
     id: str
     name: str
     value: str | None
     bearing: Bearing
+    is_beside: bool = False
 
 
 @runtime_checkable

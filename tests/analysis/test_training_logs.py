@@ -10,6 +10,7 @@ import pytest
 from nsysan.analysis.baseline import Baseline
 from nsysan.analysis.training_logs import TrainingLogs, TrainingLogSummary
 from nsysan.findings.doubt import with_doubts
+from nsysan.model.figures import Bearing, Condition
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet
 from nsysan.model.run import Run
@@ -177,6 +178,18 @@ def test_a_run_that_begins_again_counts_from_its_second_line(tmp_path: Path) -> 
     log = summary(tmp_path, text)
 
     assert (log.run_count, log.first_step, log.last_step, log.step_ns) == (2, 1, 3, 100.0 * MS)
+
+
+def test_the_batch_that_a_log_tells_is_a_condition(tmp_path: Path) -> None:
+    run = run_beside(tmp_path, megatron_of(90.0, 91.0, 92.0, 90.5))
+
+    logs = result_of(run, TrainingLogs)
+
+    # what Megatron writes in these lines
+    assert logs.training_logs[0].global_batch == 1024
+    assert list(logs.conditions()) == [
+        Condition("global_batch", "global batch", "1024", Bearing.FORBIDS, is_beside=True)
+    ]
 
 
 def test_without_a_timer_the_times_of_day_tell(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from nsysan.history.gate import GateResult, judge
 from nsysan.history.judgement import Judgement, Outcome
 from nsysan.history.noise import spread_of
 from nsysan.history.snapshot import Snapshot
-from nsysan.model.figures import Bearing, Better, Figure, Topic, Unit
+from nsysan.model.figures import Bearing, Better, Condition, Figure, Topic, Unit
 from nsysan.model.results import Skipped
 from tests.history.snapshots import MS, STEP, gpu_model, snapshot, step_figures
 
@@ -128,6 +128,26 @@ def test_another_gpu_or_an_unknown_one_is_refused_by_name(name: str | None, show
 
     assert result.outcome is Outcome.UNDECIDED
     assert result.refusals == (Obstacle("gpu_model", "GPU model", "H100", shown, Bearing.FORBIDS),)
+
+
+def test_a_refused_run_has_lost_nothing_however_long_its_steps() -> None:
+    repeats = [replace(run, conditions=(gpu_model("H100"),)) for run in steps(*EVEN)]
+    run = replace(steps(200)[0], conditions=(gpu_model("A100"),))
+
+    assert [one.outcome for one in against(repeats, [run]).judgements] == [Outcome.UNDECIDED]
+
+
+@pytest.mark.parametrize(("now", "outcome"), [("256", "passed"), ("512", "undecided"), (None, "passed")])
+def test_a_batch_that_only_a_log_tells_is_held_against_one_that_is_told_too(now: str | None, outcome: str) -> None:
+    """Case C88."""
+
+    def batch(size: str | None) -> tuple[Condition, ...]:
+        known = Condition("global_batch", "global batch", size, Bearing.FORBIDS, is_beside=True)
+        return () if size is None else (known,)
+
+    repeats = [replace(run, conditions=batch("256")) for run in steps(*EVEN)]
+
+    assert against(repeats, [replace(steps(100)[0], conditions=batch(now))]).outcome.value == outcome
 
 
 def test_repeats_that_differ_among_themselves_are_refused_too() -> None:
