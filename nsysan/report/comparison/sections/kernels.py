@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,9 +23,9 @@ from nsysan.report.section import Layout, Section, View
 
 _TABLES = (
     (STEP_KERNELS, STEP_KERNEL_RUNS, "Time of each kernel in the mean steady step"),
-    (STEP_KERNEL_SHAPES, STEP_KERNEL_SHAPE_RUNS, "Time of each kernel by shape in the mean steady step"),
+    (STEP_KERNEL_SHAPES, STEP_KERNEL_SHAPE_RUNS, "Kernels of several shapes, the time of each in the mean steady step"),
     (KERNEL_MEDIANS, KERNEL_RUNS, "Median duration of each kernel in the windows"),
-    (KERNEL_SHAPE_MEDIANS, KERNEL_SHAPE_RUNS, "Median duration of each kernel of one shape in the windows"),
+    (KERNEL_SHAPE_MEDIANS, KERNEL_SHAPE_RUNS, "Kernels of several shapes, the median duration of each in the windows"),
 )
 KERNEL_TOPICS = frozenset(topic.id for times, runs, _ in _TABLES for topic in (times, runs))
 _SHOWN_COUNT = 300
@@ -57,7 +58,7 @@ def _sides(kernels: Sequence[Difference]) -> list[tuple[float | None, float | No
 
 
 def _table(comparison: Comparison, times_id: str, runs_id: str, caption: str) -> Table | None:
-    times = sorted(comparison.topic(times_id), key=lambda one: -abs(one.moved))
+    times = sorted(_of_several_shapes(comparison.topic(times_id)), key=lambda one: -abs(one.moved))
     runs = {one.key: one for one in comparison.topic(runs_id)}
     if not times:
         return None
@@ -78,6 +79,12 @@ def _table(comparison: Comparison, times_id: str, runs_id: str, caption: str) ->
         search="gemm, flash, nccl",
         note=f"{counted(omitted, 'more name')} in the JSON." if omitted > 0 else None,
     )
+
+
+def _of_several_shapes(times: Sequence[Difference]) -> list[Difference]:
+    """All of them where they are of names; of shapes only those whose kernel has another: else its name tells all."""
+    names = Counter(one.key.partition(".")[0] for one in times)
+    return [one for one in times if "." not in one.key or names[one.key.partition(".")[0]] > 1]
 
 
 def _row(time: Difference, runs: Difference | None) -> tuple[Cell, ...]:
