@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from nsysan.analysis.collective_figures import COLLECTIVE_TRANSFERS, COLLECTIVE_WAITS
 from nsysan.analysis.kernel_shapes import OTHER_SHAPES, STEP_KERNEL_SHAPES
+from nsysan.analysis.step_kernels import STEP_KERNELS
 from nsysan.attribution.kernel_class import classify, function_name
 from nsysan.history.comparison import Comparison
 from nsysan.history.differences import Difference
 from nsysan.model.kernels import KernelClass
+from nsysan.model.units import format_fraction
 from nsysan.report.comparison.quantities import signed
 
 _COMMUNICATION = frozenset({KernelClass.COMMUNICATION, KernelClass.FUSED_COMMUNICATION})
 _MOST_OF_IT = 0.5
+_OTHER_WORK_FRAC = 0.1
+"""The share of kernel time in other shapes from which on the runs do other work."""
 
 
 def communicates(name: str) -> bool:
@@ -54,9 +60,31 @@ def shape_clause(comparison: Comparison, kernel: Difference) -> str:
     if len(shapes) <= 1 or kernel.change is None:
         return ""
     enough = _MOST_OF_IT * abs(kernel.moved)
-    gone, new = [one for one in shapes if one.after is None], [one for one in shapes if one.before is None]
+    gone, new = _exchanged(shapes)
     if gone and new and abs(sum(one.moved for one in (*gone, *new))) >= enough:
         return f", now {shape_name(new[0])} instead of {shape_name(gone[0])}"
     largest = shapes[0]
     told = f", {signed(largest.moved, largest.unit)} of it in {shape_name(largest)}"
     return told if abs(largest.moved) >= enough else ""
+
+
+def other_work(comparison: Comparison) -> str:
+    """That much of the kernel time is of shapes that the run before did not have, as with another batch; else empty."""
+    kernels = comparison.topic(STEP_KERNELS.id)
+    exchanged = [(kernel, *_exchanged(shapes_of(comparison, kernel))) for kernel in kernels]
+    told = [(kernel, gone, new) for kernel, gone, new in exchanged if gone and new]
+    other_ns = sum(one.before or 0.0 for _, gone, _ in told for one in gone)
+    total_ns = sum(kernel.before or 0.0 for kernel in kernels)
+    if not told or other_ns < _OTHER_WORK_FRAC * total_ns:
+        return ""
+    kernel, gone, new = max(told, key=lambda one: sum(shape.before or 0.0 for shape in one[1]))
+    most = f"{function_name(kernel.name)} now {shape_name(new[0])} instead of {shape_name(gone[0])}"
+    return (
+        f"Kernels of {format_fraction(other_ns / total_ns)} of the kernel time have other shapes than before, most "
+        f"{most}: these runs may not do the same work, as where the batch differs"
+    )
+
+
+def _exchanged(shapes: Sequence[Difference]) -> tuple[list[Difference], list[Difference]]:
+    """The shapes that are gone, and those that are new, the largest first."""
+    return [one for one in shapes if one.after is None], [one for one in shapes if one.before is None]

@@ -13,7 +13,7 @@ from nsysan.history.differences import Difference
 from nsysan.history.snapshot import KeptFinding
 from nsysan.model.figures import Unit
 from nsysan.model.units import counted, format_fraction
-from nsysan.report.comparison.kernels import communicates, is_told_apart, shape_clause
+from nsysan.report.comparison.kernels import communicates, is_told_apart, other_work, shape_clause
 from nsysan.report.comparison.quantities import UNKNOWN, quantity, signed
 from nsysan.report.prose import capitalized, ended, listed, paired
 
@@ -123,6 +123,8 @@ def _about_kernels(comparison: Comparison) -> Iterator[str]:
     whole = comparison.whole
     if whole is None or whole.unit is not Unit.NS:
         return
+    if other := other_work(comparison):
+        yield other
     runs = {one.key: one for one in comparison.topic(STEP_KERNEL_RUNS.id)}
     apart = is_told_apart(comparison)
     kernels = [one for one in comparison.topic(STEP_KERNELS.id) if not (apart and communicates(one.name))]
