@@ -117,6 +117,10 @@ def classify(name: str) -> KernelKind:
     return KernelKind(next(matches, KernelClass.OTHER))
 
 
+_UNNAMED = re.compile(r"(?:\(anonymous namespace\)|<unnamed>)(?:::)?")
+"""Namespaces without a name, with what parts them from the next name."""
+
+
 def function_name(name: str) -> str:
     """The qualified function name alone: no return type, template arguments or parameters.
 
@@ -124,7 +128,7 @@ def function_name(name: str) -> str:
     """
     outside: list[str] = []
     brackets: list[str] = []
-    for character in name[:_LONGEST_NAME].replace("(anonymous namespace)", "").replace("<unnamed>", ""):
+    for character in _UNNAMED.sub("", name[:_LONGEST_NAME]):
         if character == "(" and not brackets:
             break
         if character in "<(":

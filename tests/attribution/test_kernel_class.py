@@ -100,7 +100,7 @@ def test_compute_stays_compute(name: str, kernel_class: KernelClass) -> None:
     ("name", "function"),
     [
         ("void ns::f<int, g<(int)2>>(float*)", "ns::f"),
-        ("void at::native::(anonymous namespace)::f<int>(int)", "at::native::::f"),
+        ("void at::native::(anonymous namespace)::f<int>(int)", "at::native::f"),
         ("f", "f"),
         ("_ZN2ns1fEv", "_ZN2ns1fEv"),
         ("void f<(bool)(1 > 0)>(int)", "f"),

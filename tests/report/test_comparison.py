@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
+from nsysan.analysis.collective_figures import COLLECTIVE_RUNS
 from nsysan.history.comparison import Comparison, compare
 from nsysan.history.snapshot import KeptFinding, Snapshot
-from nsysan.model.figures import Unit
+from nsysan.model.figures import Figure, Topic, Unit
 from nsysan.model.results import Skipped
 from nsysan.model.verdicts import Severity
 from nsysan.report.comparison.page import render_page
@@ -102,6 +103,21 @@ def test_kernels_of_other_shapes_do_other_work_however_long_they_take() -> None:
     assert sentences_of(compare(run("8x4", 20), run("8x8", 40))) == (other, grown)
     # 2 of 72 ms
     assert sentences_of(compare(run("8x4", 2), run("8x8", 2))) == ()
+
+
+@pytest.mark.parametrize(("wait_us", "is_told"), [(60, False), (160, True)])
+def test_collectives_whose_change_is_nothing_beside_the_window_are_not_told(wait_us: int, *, is_told: bool) -> None:
+    name, window = "all reduce over 4 ranks", Topic("window", "The window")
+
+    def run(wait_us: int) -> Snapshot:
+        figures = (
+            Figure(window, "length", "length of the window", 1e9, Unit.NS),
+            Figure(COLLECTIVE_RUNS, name, name, 10, Unit.COUNT),
+        )
+        return snapshot(*step_figures(100, 1, {}), *collective_figures_of(name, 1, wait_us / 1000), *figures)
+
+    # ten of them, in all 0.4 or 1.4 ms of a second
+    assert bool(sentences_of(compare(run(20), run(wait_us)))) is is_told
 
 
 def test_the_time_of_a_kernel_that_communicates_is_told_as_waiting_and_transfer_where_they_are_known() -> None:

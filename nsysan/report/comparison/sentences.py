@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nsysan.analysis.collective_figures import COLLECTIVE_TRANSFERS, COLLECTIVE_WAITS
+from nsysan.analysis.collective_figures import COLLECTIVE_RUNS, COLLECTIVE_TRANSFERS, COLLECTIVE_WAITS
 from nsysan.analysis.kernel_summary import KERNEL_RUNS
 from nsysan.analysis.step_kernels import STEP_KERNEL_RUNS, STEP_KERNELS
 from nsysan.attribution.kernel_class import function_name
@@ -22,6 +22,7 @@ LEAST_FRAC = 0.01
 _MOST_CARRIERS = 4
 _MOST_KERNELS = 2
 _MOST_COLLECTIVES = 2
+_LEAST_OF_WINDOW_FRAC = 0.001
 
 
 def state_comparison(comparison: Comparison) -> str:
@@ -137,15 +138,29 @@ def _about_kernels(comparison: Comparison) -> Iterator[str]:
 
 
 def _about_collectives(comparison: Comparison) -> Iterator[str]:
-    """Transfer apart from waiting, of the collectives that took most time before: only transfer is the network's."""
+    """Transfer apart from waiting, of the collectives that took most time before: only transfer is the network's.
+
+    Those of which all together changed by less than a thousandth of the window are not worth a word.
+    """
     waits = {one.key: one for one in comparison.topic(COLLECTIVE_WAITS.id)}
     both = [one for one in comparison.topic(COLLECTIVE_TRANSFERS.id) if one.change is not None]
     for transfer in both[:_MOST_COLLECTIVES]:
         wait = waits.get(transfer.key)
         told = [transfer] if wait is None or wait.change is None else [transfer, wait]
-        if any(abs(one.change or 0.0) >= LEAST_FRAC * abs(one.before or 0.0) and one.moved for one in told):
+        if any(_matters(comparison, one) for one in told):
             figures = zip(("transfer", "wait a rank"), told, strict=False)
             yield f"{capitalized(transfer.name)}: {', '.join(f'{name} {_instead(one)}' for name, one in figures)}"
+
+
+def _matters(comparison: Comparison, one: Difference) -> bool:
+    """Whether a collective's change is one of its own size, and all of them together are one of the window's."""
+    runs = next((runs for runs in comparison.topic(COLLECTIVE_RUNS.id) if runs.key == one.key), None)
+    windows = next(iter(comparison.topic("window")), None)
+    if not one.moved or abs(one.moved) < LEAST_FRAC * abs(one.before or 0.0):
+        return False
+    if runs is None or windows is None:
+        return True
+    return abs(one.moved) * (runs.after or 0.0) >= _LEAST_OF_WINDOW_FRAC * (windows.after or 0.0)
 
 
 def _instead(one: Difference) -> str:
