@@ -57,10 +57,12 @@ def _products(trace: Trace, told: ToldShapes, rows: IdArray) -> tuple[list[Sides
     multiplies = [classify(trace.text(name_id)).kernel_class is KernelClass.GEMM for name_id in name_ids.tolist()]
     gemms = np.flatnonzero(np.array(multiplies, np.bool_)[name_of])
     range_of = operators_of(told, rows[gemms].astype(np.int64))
-    ranges, place_of = coded(range_of[range_of != NOBODY])
-    sides = told.sides_of(ranges)
+    is_known = range_of != NOBODY
+    # ranges are as many as products, their texts as few as shapes
+    texts, text_of = coded(told.host.ranges.name_id[range_of[is_known]])
+    sides = told.sides_of_texts(texts)
     numbers = {one: number for number, one in enumerate(dict.fromkeys(sides))}
-    product_of[gemms[range_of != NOBODY]] = np.array([numbers[one] for one in sides], np.int64)[place_of]
+    product_of[gemms[is_known]] = np.array([numbers[one] for one in sides], np.int64)[text_of]
     return list(numbers), product_of
 
 

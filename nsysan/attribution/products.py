@@ -22,7 +22,7 @@ from nsysan.attribution.ranges.names import SIZES, parse_operator
 from nsysan.model.ceilings import Dtype
 from nsysan.model.distinct import coded, distinct, first_rows, summed
 from nsysan.model.kernels import KernelClass
-from nsysan.model.tables import Int64Array, Kernels, Table
+from nsysan.model.tables import IdArray, Int64Array, Kernels, Table
 from nsysan.timeline.labelling import NOBODY, innermost
 
 _MOST_SIDE = 1 << 40
@@ -100,7 +100,11 @@ class ToldShapes:
 
     def sides_of(self, ranges: Int64Array) -> list[Sides]:
         """What each of these ranges multiplies."""
-        return [self._sides[name_id] for name_id in self.host.ranges.name_id[ranges].tolist()]
+        return self.sides_of_texts(self.host.ranges.name_id[ranges])
+
+    def sides_of_texts(self, name_ids: IdArray) -> list[Sides]:
+        """What ranges of each of these names multiply."""
+        return [self._sides[name_id] for name_id in name_ids.tolist()]
 
 
 def find_products(job: Job, device: Device, told: ToldShapes) -> FoundProducts:
