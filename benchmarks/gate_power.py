@@ -15,7 +15,7 @@ from nsysan.history.judgement import Outcome
 from nsysan.history.snapshot import Snapshot
 from nsysan.model.figures import Better, Figure, Topic, Unit
 
-DRAWS = 10_000
+DRAWS = 1_000
 STEP_NS = 100_000_000
 SPREADS = (0.003, 0.005, 0.01, 0.02)
 SIZES = ((6, 1), (8, 1), (10, 1), (20, 1), (8, 3), (10, 3), (8, 8))
