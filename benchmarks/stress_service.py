@@ -51,7 +51,7 @@ def many_uploads(folder: Path, traces: Sequence[Path], upload_count: int = 50) -
     with ThreadPoolExecutor(upload_count) as pool:
         addresses = list(pool.map(lambda entry: _send(server, entry[0]), files))
     arrived_s = time.monotonic() - begin_s
-    server.wait_until_ended()
+    server.wait_until_ended(DRAIN_S)
     took_s = time.monotonic() - begin_s
     states = {f"{server.url}{run['path']}": run for run in server.runs()}
     for (path, expected), address in zip(files, addresses, strict=True):
