@@ -36,6 +36,8 @@ from nsysan.service.web.views import asset_name
 MIB = 1 << 20
 PATIENT = Patience(tries=10_000, wait=lambda _asked_s: time.sleep(0.2), first_tries=10_000)
 LONGEST_S = 90.0
+DRAIN_S = 3600.0
+"""What was sent while servers were killed may wait for its analysis so long."""
 MOST_QUEUED = 8
 """With so many runs in the queue nobody sends another while servers are killed."""
 KILLS_VARIABLE = "NSYSAN_STRESS_KILLS"
@@ -49,7 +51,7 @@ def many_uploads(folder: Path, traces: Sequence[Path], upload_count: int = 50) -
     with ThreadPoolExecutor(upload_count) as pool:
         addresses = list(pool.map(lambda entry: _send(server, entry[0]), files))
     arrived_s = time.monotonic() - begin_s
-    server.wait_until_ended()
+    server.wait_until_ended(DRAIN_S)
     took_s = time.monotonic() - begin_s
     states = {f"{server.url}{run['path']}": run for run in server.runs()}
     for (path, expected), address in zip(files, addresses, strict=True):
@@ -96,7 +98,7 @@ def killed(folder: Path, traces: Sequence[Path]) -> str:
             path.write_bytes(own.choice(traces).read_bytes() + extra)
             made.append((_send(server, path), hashlib.sha256(path.read_bytes()).hexdigest()))
             stop.wait(own.random() * 2)
-            while server.queued_count() > MOST_QUEUED and not stop.wait(0.5):
+            while ((count := server.queued_count()) is None or count > MOST_QUEUED) and not stop.wait(0.5):
                 pass
 
     senders = [threading.Thread(target=keep_sending, args=(number,)) for number in range(4)]
@@ -111,7 +113,7 @@ def killed(folder: Path, traces: Sequence[Path]) -> str:
     stop.set()
     for sender in senders:
         sender.join()
-    server.wait_until_ended()
+    server.wait_until_ended(DRAIN_S)
     runs = {f"{server.url}{run['path']}": run for run in server.runs()}
     lost = [address for address, _ in made if address not in runs]
     states = Counter(run["state"] for run in runs.values())

@@ -87,10 +87,10 @@ class Server:
         finally:
             connection.close()
 
-    def queued_count(self) -> int:
-        """How many runs wait; 0 where nobody answers."""
+    def queued_count(self) -> int | None:
+        """How many runs wait; None where nobody answers."""
         status, body = self.get("/api/runs?state=queued")
-        return int(json.loads(body)["total"]) if status == OK else 0
+        return int(json.loads(body)["total"]) if status == OK else None
 
     def delete(self, run_id: str) -> None:
         """Delete the run."""

@@ -30,6 +30,7 @@ _TIMEOUT_S = 300.0
 """A server that began anew meanwhile hashes a large file once more before it answers."""
 _LONGEST_ANSWER_BYTES = 1 << 20
 _LONGEST_PAUSE_S = 30.0
+_MOST_DOUBLINGS = 10
 _Answer = TypeVar("_Answer")
 _PASSING = frozenset({408, 409, 429, 502, 503, 504})
 """What may be gone at the next try: a busy server, one that begins anew, an offset that was wrong."""
@@ -141,7 +142,7 @@ class Sender:
                 failures += 1
                 if failures >= (self._patience.tries if self._has_answered else self._patience.first_tries):
                     raise
-                pause_s = min(0.25 * 2**failures, _LONGEST_PAUSE_S)
+                pause_s = min(0.25 * 2 ** min(failures, _MOST_DOUBLINGS), _LONGEST_PAUSE_S)
                 self._patience.tell(f"{error.message} Trying again in {pause_s:g} s.")
                 self._patience.wait(pause_s)
 

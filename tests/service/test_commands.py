@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from nsysan.cli.main import main
+from nsysan.service.serving import _listening
+from nsysan.service.settings import Settings
 from tests.service.running import Running
 
 
@@ -101,6 +103,12 @@ def test_upload_says_at_once_that_nobody_answers(tmp_path: Path) -> None:
     assert ended.returncode == 3
     assert [line.startswith("nsysan: 127.0.0.1:9 cannot be reached: ") for line in said] == [True, True, True, False]
     assert [line.endswith(end) for line, end in zip(said, ("in 0.5 s.", "in 1 s."), strict=False)] == [True, True]
+
+
+def test_connections_send_what_is_small_at_once(tmp_path: Path) -> None:
+    # asyncio turns Nagle's waiting off where a socket names TCP, and connections have that of the listener
+    with _listening(Settings(data=tmp_path, port=0)) as listener:
+        assert listener.proto == socket.IPPROTO_TCP
 
 
 def test_a_port_that_is_taken_and_a_folder_that_is_a_file_are_refused(

@@ -365,6 +365,16 @@ def test_nsysan_upload_gives_up_soon_where_nobody_ever_answered(tmp_path: Path) 
     assert raised.value.hint == "Check the address, and that the server runs: nothing has been sent."
 
 
+def test_nsysan_upload_may_be_told_to_be_patient_for_ever(tmp_path: Path) -> None:
+    (tmp_path / "r.sqlite").write_bytes(b"x")
+    pauses: list[float] = []
+
+    with pytest.raises(UnreachableError):
+        Sender("http://127.0.0.1:9", None, Patience(wait=pauses.append, first_tries=1100)).send(tmp_path / "r.sqlite")
+
+    assert (len(pauses), pauses[5:8], max(pauses)) == (1099, [16.0, 30.0, 30.0], 30.0)
+
+
 def _answer_once(server: HTTPServer) -> None:
     server.handle_request()
     server.server_close()
