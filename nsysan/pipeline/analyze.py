@@ -13,6 +13,7 @@ from nsysan.attribution.collectives.clock_fit import FittedClocks
 from nsysan.attribution.collectives.job_collectives import JobCollectives
 from nsysan.attribution.collectives.ranks import RankChoice, rank_notes
 from nsysan.attribution.job import Job, build_job
+from nsysan.attribution.sessions_apart import sessions_apart_notes
 from nsysan.attribution.window import WindowChoice
 from nsysan.findings.diagnosis import diagnose
 from nsysan.findings.registry import find_all
@@ -119,7 +120,7 @@ def analyze(
             *_unreadable_notes(traces),
             *_range_notes(options.window),
             *job.notes,
-            *_rank_notes(job.collectives),
+            *_rank_notes(traces, job.collectives),
             *_left_out_notes(job),
             *_unmarked_notes(job, results),
         ),
@@ -173,10 +174,11 @@ def _range_notes(window: WindowChoice) -> Iterator[Note]:
         )
 
 
-def _rank_notes(collectives: JobCollectives) -> Iterator[Note]:
+def _rank_notes(traces: Sequence[Trace], collectives: JobCollectives) -> Iterator[Note]:
     """What is to be known of ranks, where they have anything to do with each other."""
     if len(collectives.members) > 1 and len(collectives.operations):
         yield from rank_notes(collectives.ranks)
+        yield from sessions_apart_notes(traces)
 
 
 def _left_out_notes(job: Job) -> Iterator[Note]:
