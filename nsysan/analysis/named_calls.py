@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.job import Job
 from nsysan.model.distinct import coded, first_rows
 from nsysan.model.tables import BoolArray, Int64Array, OsCalls, RuntimeCalls
@@ -64,7 +65,10 @@ def launching_threads(job: Job, report: int) -> Int64Array:
 
 
 def cuda_calls(job: Job) -> tuple[CallsOfName, ...]:
-    """CUDA calls by function, without the version in its name; most time first."""
+    """CUDA calls by function, without the version in its name; most time first.
+
+    A call that an export holds twice, as nsys 2022.2 writes ``cudaMemcpy_v3020`` and ``cudaMemcpy``, counts once.
+    """
     return _by_name(job, {report: job.idle.threads[report].host.calls for report in report_windows(job)})
 
 
@@ -94,13 +98,26 @@ def _of_report(
     ids, id_of = coded(table.name_id)
     plain = [_VERSION.sub("", display_text(trace.text(name_id))) for name_id in ids.tolist()]
     places = np.array([names.setdefault(name, len(names)) for name in plain], np.int64)
-    kept = np.flatnonzero(inside_ns >= 0)
+    names_of = places[id_of]
+    counts = inside_ns >= 0
+    if isinstance(table, RuntimeCalls) and len(set(plain)) < len(plain):
+        counts &= _longest_of_each(table, names_of)
+    kept = np.flatnonzero(counts)
     return _Calls(
-        name=places[id_of[kept]],
+        name=names_of[kept],
         inside_ns=inside_ns[kept],
         whole_ns=(table.end_ns - table.start_ns)[kept],
         launching=np.isin(table.global_tid[kept], threads),
     )
+
+
+def _longest_of_each(calls: RuntimeCalls, names_of: Int64Array) -> BoolArray:
+    """Which rows count: of those of one thread, correlation id and function the longest; without an id every row."""
+    order = np.argsort(calls.start_ns - calls.end_ns, kind="stable")
+    kinds = codes_of(calls.global_tid[order], calls.correlation_id[order], names_of[order])
+    counts: BoolArray = calls.correlation_id == 0
+    counts[order[first_rows(kinds)]] = True
+    return counts
 
 
 def _rows(found: Sequence[_Calls], names: Sequence[str]) -> Iterator[CallsOfName]:

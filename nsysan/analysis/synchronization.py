@@ -27,7 +27,7 @@ _WAITS_OF_HOST = (SynchronizationType.EVENT, SynchronizationType.STREAM, Synchro
 class SynchronizationSource(str, Enum):
     """Where the waits were recorded: as such, or as the calls that wait, which take a little longer.
 
-    Where a process has calls that wait and no row, its rows were not recorded: the calls count.
+    Where a process has no row, none were recorded of it: the calls count.
     """
 
     SYNCHRONIZATION_ROWS = "synchronization_rows"
@@ -95,7 +95,7 @@ def _rows(host: Host, global_pid: int) -> tuple[int, Intervals] | None:
     if table is None:
         return None
     of_process = table.global_pid == global_pid
-    if not of_process.any() and _waiting_calls(host, global_pid).any():
+    if not of_process.any():
         return None
     waits = np.isin(table.sync_type, [int(kind) for kind in _WAITS_OF_HOST]) & of_process
     return int(waits.sum()), union(table.start_ns[waits], table.end_ns[waits])

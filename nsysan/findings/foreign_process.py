@@ -12,7 +12,7 @@ from nsysan.findings.thresholds import CONTEXT_FRAC
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import counted, format_duration
-from nsysan.model.verdicts import Severity
+from nsysan.model.verdicts import BottleneckClass, Severity
 
 
 def find_foreign_process(results: ResultSet) -> Iterable[Finding]:
@@ -27,7 +27,7 @@ def find_foreign_process(results: ResultSet) -> Iterable[Finding]:
     processes = counted(len({one.pid for one in foreign}), "process")
     yield Finding(
         id=RULE.id,
-        bottleneck_class=None,
+        bottleneck_class=BottleneckClass.SCHEDULING,
         cause=None,
         severity=Severity.WARNING,
         title=f"{processes} that this trace does not show held a GPU for {format_duration(total_ns)}",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,43 @@ def test_calls_by_function_are_cut_to_the_window_and_told_by_thread(tmp_path: Pa
         CallsOfName("poll", 1, 40, 40, 40.0, 40),
         CallsOfName("futex", 1, 1_000, 0, 2_000.0, 2_000),
     )
+
+
+def test_a_call_that_an_export_holds_twice_counts_once(tmp_path: Path) -> None:
+    export = launched()
+    for number, start in ((7, 200), (8, 300)):
+        export.call(start, start + 20, "cudaMalloc_v3020", correlation=number)
+        export.call(start, start + 30, "cudaMalloc", correlation=number)
+    # another function inside is another call, and what has no id is one each
+    export.call(305, 315, "cuMemAlloc_v2", correlation=8)
+    export.call(400, 410, "cudaMalloc", correlation=0).call(420, 430, "cudaMalloc_v3020", correlation=0)
+
+    host = host_of(export.write(tmp_path / "r.sqlite"))
+
+    assert {calls.name: (calls.count, calls.total_ns) for calls in host.cuda_calls} == {
+        "cudaMalloc": (4, 80),
+        "cudaLaunchKernel": (1, 20),
+        "cuMemAlloc": (1, 10),
+    }
+
+
+TWICE = Path(__file__).parents[3] / "shared" / "traces" / "saxpy-mpi-A100-2022.2.sqlite"
+
+
+@pytest.mark.skipif(not TWICE.exists(), reason="the shared real exports are not beside this checkout")
+def test_a_real_export_that_holds_calls_twice() -> None:
+    trace = read_trace(TWICE, ReadOptions())
+
+    host = compute_host(build_job([trace], WindowChoice(0, trace.capture_ns)), ResultSet({}))
+
+    with closing(sqlite3.connect(f"{TWICE.as_uri()}?immutable=1", uri=True)) as connection:
+        expected = connection.execute(
+            "SELECT count(*), sum(ns) FROM (SELECT max(end - start) AS ns FROM CUPTI_ACTIVITY_KIND_RUNTIME"
+            " JOIN StringIds ON nameId = id WHERE value LIKE 'cudaMemcpy%' GROUP BY globalTid, correlationId)"
+        ).fetchone()
+    assert not isinstance(host, Skipped)
+    (copies,) = (calls for calls in host.host.cuda_calls if calls.name == "cudaMemcpy")
+    assert (copies.count, copies.total_ns) == expected
 
 
 def test_threads_that_launch(tmp_path: Path) -> None:

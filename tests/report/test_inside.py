@@ -84,7 +84,8 @@ def test_the_text_says_how_long_the_host_waited_and_how_full_its_queue_was() -> 
         "queued."
     )
     assert host.waits_sentence(run_of(HostView(blocked), Synchronization((NEVER,)))) == (
-        "The host never waited for r0/p100/d0. In the operating system launching threads spent 7.000 µs in poll."
+        "No synchronisation made the host wait for r0/p100/d0. "
+        "In the operating system launching threads spent 7.000 µs in poll."
     )
     assert host.waits_sentence(run_of(WAITS)) is None
 

@@ -66,7 +66,7 @@ def waits_sentence(run: Run) -> str | None:
 
 def _waited(found: SynchronizationOfDevice) -> str:
     if not found.total_ns:
-        return f"The host never waited for {found.device}"
+        return f"No synchronisation made the host wait for {found.device}"
     in_all, in_idle = format_duration(found.total_ns), format_duration(found.in_idle_ns)
     return f"The host waited {in_all} for {found.device}, {in_idle} of it while that idled"
 
