@@ -14,6 +14,7 @@ from nsysan.model.confidence import Confidence
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.kernels import KernelClass
 from nsysan.model.losses import NON_GEMM
+from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import counted, format_duration, format_fraction
 from nsysan.model.verdicts import BottleneckClass, Severity
@@ -71,6 +72,6 @@ RULE = Rule("non_gemm", find_non_gemm)
 
 def _sentence(row: KernelClassRow) -> str:
     short = ", most too short to outlast a launch" if row.median_ns < SHORT_KERNEL_NS else ""
-    name = row.kernel_class.value.replace("_", " ")
+    name = spelled(row.kernel_class.value)
     took, median = format_duration(row.total_ns), format_duration(row.median_ns)
     return f"{name}: {counted(row.count, 'kernel')}, {took}, median {median}{short}."
