@@ -159,7 +159,6 @@ def _refuse_options_of_sqlite(file_format: FileFormat, layout: str) -> None:
     """Raise UsageError where an option was given that a trace of PyTorch's profiler has no use for."""
     from nsysan.synth.placement import Layout
     from nsysan.synth.request import FileFormat
-    from nsysan.synth.scenario import Scenario
 
     if file_format is not FileFormat.KINETO:
         return

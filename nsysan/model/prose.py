@@ -8,6 +8,11 @@ def capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def uncapitalized(text: str) -> str:
+    """``text`` with its first character in lower case, as it goes on within a sentence."""
+    return text[:1].lower() + text[1:]
+
+
 def spelled(name: str) -> str:
     """A name of ``run.json`` as words: ``exposed communication``."""
     return name.replace("_", " ")

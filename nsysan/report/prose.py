@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from nsysan.model.prose import capitalized as capitalized  # noqa: PLC0414 -- for pages, with the rest
 from nsysan.model.prose import paired as paired  # noqa: PLC0414 -- for pages, with the rest
 from nsysan.model.prose import spelled as spelled  # noqa: PLC0414 -- for pages, with the rest
+from nsysan.model.prose import uncapitalized as uncapitalized  # noqa: PLC0414 -- for pages, with the rest
 from nsysan.model.units import format_fraction
 from nsysan.report.elements import Place
 
