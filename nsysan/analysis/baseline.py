@@ -15,6 +15,7 @@ from nsysan.analysis.steps import Steps
 from nsysan.analysis.training_logs import TrainingLogs
 from nsysan.attribution.job import Job
 from nsysan.model.figures import Bearing, Better, Condition, Figure, Topic, Unit
+from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import format_fraction
 
@@ -62,7 +63,7 @@ class Baseline:
     def conditions(self) -> Iterator[Condition]:
         """Who counted the memory and the tokens."""
         if self.baseline.peak_memory_kind is not None:
-            kind = self.baseline.peak_memory_kind.value.replace("_", " ")
+            kind = spelled(self.baseline.peak_memory_kind.value)
             yield Condition("peak_memory_kind", "peak memory counted by", kind, Bearing.CAUTIONS)
         if self.baseline.tokens_per_s_source is not None:
             teller = "the model" if self.baseline.tokens_per_s_source == FROM_MODEL else "a training log"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from nsysan.model.figures import Better, Figure, Topic, Unit
+from nsysan.model.prose import spelled
 from nsysan.model.units import counted, format_bytes
 
 if TYPE_CHECKING:
@@ -43,10 +44,10 @@ def collective_figures(rows: Sequence[CollectiveRow]) -> Iterator[Figure]:
 
 def _name(row: CollectiveRow) -> str:
     parts = (
-        row.kind.replace("_", " "),
+        spelled(row.kind),
         None if row.purpose is None else f"({row.purpose.value})",
         f"over {counted(len(row.ranks), 'rank')}",
-        None if row.stage is None else f"in {row.stage.value.replace('_', ' ')}",
+        None if row.stage is None else f"in {spelled(row.stage.value)}",
         None if row.bytes is None else f"of {format_bytes(row.bytes)}",
     )
     return " ".join(part for part in parts if part is not None)

@@ -17,6 +17,7 @@ from nsysan.hardware.links import NVLINK_5, LineRate, host_link
 from nsysan.model.copies import CopyKind, MemoryKind
 from nsysan.model.distinct import distinct
 from nsysan.model.figures import Better, Figure, Topic, Unit
+from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import Copies, IdArray, Int64Array, Memsets
 from nsysan.model.trace import IMPOSSIBLE_BYTES
@@ -77,7 +78,7 @@ class CopySummary:
         for row in self.copies:
             if row.rate_bytes_per_s is not None:
                 ends = (row.direction, row.src_memory or "unknown", row.dst_memory or "unknown")
-                name = f"{ends[0].replace('_', ' ')}, {ends[1]} to {ends[2]}"
+                name = f"{spelled(ends[0])}, {ends[1]} to {ends[2]}"
                 yield Figure(_RATES, ":".join(ends), name, row.rate_bytes_per_s, Unit.BYTES_PER_S, Better.MORE)
 
 

@@ -20,6 +20,7 @@ from nsysan.model.details import Detail
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.partition import Part
 from nsysan.model.profilers import Profiler
+from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import CounterSamples
 from nsysan.model.units import HZ_PER_MHZ
@@ -118,7 +119,7 @@ class Counters:
                 found = [getattr(one, field) for gpu in self.counters for one in gpu.counters if one.counter is counter]
                 known = [share for share in found if share is not None]
                 if known:
-                    name = counter.value.replace("_", " ")
+                    name = spelled(counter.value)
                     yield Figure(topic, counter.value, name, sum(known) / len(known), Unit.FRAC)
 
 

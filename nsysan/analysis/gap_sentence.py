@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from nsysan.attribution.kernel_class import function_name
 from nsysan.attribution.ranges.names import without_details
 from nsysan.model.idle import Cause
+from nsysan.model.prose import capitalized
 from nsysan.model.text import display_text
 from nsysan.model.units import format_duration
 
@@ -97,7 +98,7 @@ def tell(
         told = _with_doubt(told, recorded, is_placed=bool(_where(first, spans, causes_ns[first])[1]))
     if causes_ns[second] >= WORTH_A_WORD_FRAC * sum(causes_ns.values()):
         told += f" and {_clause(second, causes_ns[second], spans, _subject_again(second, first, spans))}"
-    return f"{told[0].upper()}{told[1:]}; {_ending(*ended_by)}."
+    return f"{capitalized(told)}; {_ending(*ended_by)}."
 
 
 def _with_doubt(told: str, recorded: Recorded, *, is_placed: bool) -> str:

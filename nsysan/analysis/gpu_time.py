@@ -22,6 +22,7 @@ from nsysan.model.idle import IdleCauses
 from nsysan.model.missing_records import MissingRecords
 from nsysan.model.partition import COMPUTING_PARTS, Activity, Part, PartTimes
 from nsysan.model.profilers import BOTH_ACTIVITIES, Recapture
+from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text
 from nsysan.model.units import counted
@@ -209,7 +210,7 @@ def figures_of_parts(topic: Topic, values: Mapping[Part, float], unit: Unit, who
         computes = part in COMPUTING_PARTS
         better = Better.NEITHER if computes or part is Part.OPAQUE_GRAPH else Better.LESS
         of = computing.id if computes else whole.id
-        yield Figure(topic, part.value, part.value.replace("_", " "), values[part], unit, better, of)
+        yield Figure(topic, part.value, spelled(part.value), values[part], unit, better, of)
 
 
 _GPU_WORK = Recapture(

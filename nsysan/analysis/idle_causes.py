@@ -12,6 +12,7 @@ from nsysan.attribution.job import Job
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.profilers import BOTH_ACTIVITIES, Recapture
+from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
 
 
@@ -44,7 +45,7 @@ class IdleByCause:
 
 def idle_name(cause: Cause) -> str:
     """The idle time of a cause as one name: ``idle by data loading``."""
-    return "idle by unknown cause" if cause is Cause.UNKNOWN else f"idle by {cause.value.replace('_', ' ')}"
+    return "idle by unknown cause" if cause is Cause.UNKNOWN else f"idle by {spelled(cause.value)}"
 
 
 _TOPIC = Topic("window_idle_causes", "Idle time by cause, as shares of the window, mean over GPUs")

@@ -17,6 +17,7 @@ from nsysan.attribution.memory_use import MemoryCurve, allocator_curve, driver_c
 from nsysan.model.details import Detail
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.profilers import Profiler, Recapture
+from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import AllocatorStates, GpuPageFaults, MemoryEvents
 from nsysan.model.trace import Trace
@@ -96,7 +97,7 @@ class Memory:
         for source in MemorySource:
             peaks = [gpu.peak_bytes for gpu in self.memory.gpus if gpu.source is source]
             if peaks:
-                name = f"peak of the fullest GPU, {source.value.replace('_', ' ')}"
+                name = f"peak of the fullest GPU, {spelled(source.value)}"
                 yield Figure(_MEMORY, f"peak_{source.value}", name, max(peaks), Unit.BYTES, Better.LESS)
         known = [entry for entry in self.memory.in_steps if entry.allocator_call_count is not None]
         if known:

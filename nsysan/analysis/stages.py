@@ -21,6 +21,7 @@ from nsysan.attribution.steps.tiles import DeviceSteps
 from nsysan.model.confidence import Confidence
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.partition import Part, PartTimes
+from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.stages import Stage
 from nsysan.model.tables import Int64Array
@@ -99,7 +100,7 @@ class Stages:
         for stage in (*Stage, None):
             times_ns = [found.gpu_ns for device in self.stages for found in device.stages if found.stage is stage]
             key, name = ("unassigned", "no known stage") if stage is None else (stage.value, stage.value)
-            yield Figure(_STEP_STAGES, key, name.replace("_", " "), sum(times_ns) / count, Unit.NS, Better.LESS)
+            yield Figure(_STEP_STAGES, key, spelled(name), sum(times_ns) / count, Unit.NS, Better.LESS)
 
 
 def compute_stages(job: Job, _results: ResultSet) -> Stages | Skipped:

@@ -16,6 +16,7 @@ from nsysan.analysis.registry import Analysis
 from nsysan.attribution.collectives.lateness import Arrivals, late_arrivals
 from nsysan.attribution.job import Job
 from nsysan.model.figures import Better, Figure, Topic, Unit
+from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
 
 PERSISTENT_FROM_FRAC = 2 / 3
@@ -65,7 +66,7 @@ class Stragglers:
         for one in self.stragglers:
             charged_ns["unknown" if one.why is None else one.why.cause.value] += one.caused_ns
         for cause, time_ns in charged_ns.items():
-            name = f"waits for ranks late by {cause.replace('_', ' ')}"
+            name = f"waits for ranks late by {spelled(cause)}"
             yield Figure(_TOPIC, cause, name, time_ns / count, Unit.NS, Better.LESS)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from nsysan.model.distinct import distinct
+from nsysan.model.prose import spelled
 from nsysan.model.run import Note
 from nsysan.model.tables import GpuActivities, Int64Array
 from nsysan.model.text import display_text
@@ -24,7 +25,7 @@ def doubt_notes(trace: Trace) -> Iterator[Note]:
     for name, table in trace.gpu_tables().items():
         repeated = repeated_count(table)
         if repeated and repeated >= REPEATED_FROM_FRAC * len(table):
-            kind = name.replace("_", " ")
+            kind = spelled(name)
             rows = f"{format_count(repeated)} of {format_count(len(table))} records of {kind} {where}"
             what = "equal an earlier one in every value; counts and totals include them, shares of the window do not"
             yield Note("repeated_records", f"{rows} {what}.")

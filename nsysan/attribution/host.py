@@ -14,14 +14,13 @@ from nsysan.attribution.idle.range_causes import causes_of_groups
 from nsysan.attribution.launch import NO_CALL, Launches, join_launches
 from nsysan.attribution.ranges.names import NameGroups, name_groups
 from nsysan.attribution.sound_records import without_damaged
-from nsysan.model.distinct import coded, distinct
+from nsysan.model.distinct import coded
 from nsysan.model.host_events import STACKED
 from nsysan.model.tables import ABSENT, BoolArray, IdArray, Int64Array, NvtxRanges, RuntimeCalls
 from nsysan.model.trace import PROCESS_BITS, Trace
 from nsysan.timeline.ordering import order_of
 
 _NOTHING = np.empty(0, np.int64)
-_PROFILER_STEP = re.compile(r"ProfilerStep#(\d{1,18})", re.ASCII)
 _PROFILER_CALL = re.compile(r"cu(da)?Profiler(Start|Stop)")
 
 
@@ -71,31 +70,26 @@ class Host:
             launched[rows[rows != NO_CALL]] = True
         return launched
 
+    @property
+    def kernels_launched_ns(self) -> Int64Array:
+        """When the call began that launched each kernel; when the kernel itself did, where it has none."""
+        kernels = self.trace.kernels
+        if kernels is None:
+            return _NOTHING
+        rows = self.launches.rows["kernels"]
+        return np.where(rows == NO_CALL, kernels.start_ns, self._call_starts_ns[rows])
+
     @cached_property
     def first_launches(self) -> BoolArray:
-        """Which kernels are the first of their function on their process' device, in order of launch.
-
-        None is known to be where recording began in a later step: what a step runs has run before.
-        """
+        """Which kernels are the first of their function on their process' device, in order of launch."""
         kernels = self.trace.kernels
         if kernels is None or not len(kernels):
             return np.empty(0, np.bool_)
-        if self._began_in_later_step:
-            return np.zeros(len(kernels), np.bool_)
-        rows = self.launches.rows["kernels"]
-        launched_ns = np.where(rows == NO_CALL, kernels.start_ns, self._call_starts_ns[rows])
         function = codes_of(kernels.global_pid, kernels.device_id, kernels.name_id)
-        order = order_of(function, launched_ns, kernels.start_ns)
+        order = order_of(function, self.kernels_launched_ns, kernels.start_ns)
         is_first = np.ones(len(kernels), np.bool_)
         is_first[order[1:]] = np.diff(function[order]) != 0
         return is_first
-
-    @property
-    def _began_in_later_step(self) -> bool:
-        """Whether PyTorch's profiler counted steps before the first that it recorded."""
-        texts = [self.trace.text(name_id) for name_id in distinct(self.ranges.name_id).tolist()]
-        numbers = [int(found[1]) for text in texts if (found := _PROFILER_STEP.fullmatch(text))]
-        return min(numbers, default=0) > 0
 
     @cached_property
     def call_causes(self) -> IdArray:

@@ -30,7 +30,7 @@ from nsysan.model.evidence import Evidence
 from nsysan.model.nccl_log import NcclLog
 from nsysan.model.run import Note
 from nsysan.model.tables import IdArray
-from nsysan.model.text import LISTED_NAMES, display_text
+from nsysan.model.text import display_text, first_names
 from nsysan.model.trace import Trace, process_of
 from nsysan.model.units import counted, format_timestamp
 from nsysan.timeline.occupancy import KindArray, Occupancy, sweep
@@ -241,11 +241,8 @@ def _choose(gpus: list[Gpu], wanted: str | None) -> list[Gpu]:
         return gpus
     chosen = [gpu for gpu in gpus if wanted in {gpu.id, gpu.id.removeprefix("gpu"), gpu.identity.uuid}]
     if not chosen:
-        known = ", ".join(f"{gpu.id} ({display_text(gpu.identity.name or 'unnamed')})" for gpu in gpus[:LISTED_NAMES])
-        more = f" and {len(gpus) - LISTED_NAMES} more" if len(gpus) > LISTED_NAMES else ""
-        raise UsageError(
-            f"There is no GPU {display_text(wanted)!r} in this run.", f"GPUs here: {known or 'none'}{more}."
-        )
+        known = first_names([f"{gpu.id} ({display_text(gpu.identity.name or 'unnamed')})" for gpu in gpus])
+        raise UsageError(f"There is no GPU {display_text(wanted)!r} in this run.", f"GPUs here: {known or 'none'}.")
     return chosen
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.grouping import codes_of
-from nsysan.attribution.kernel_class import classify
+from nsysan.attribution.kernels_of_class import are_of_class
 from nsysan.attribution.products import Sides, ToldShapes, operators_of
 from nsysan.model.distinct import coded, first_rows
 from nsysan.model.kernels import KernelClass
@@ -53,9 +53,7 @@ def _products(trace: Trace, told: ToldShapes, rows: IdArray) -> tuple[list[Sides
     product_of = np.full(len(rows), _NO_PRODUCT)
     if trace.kernels is None:
         return [], product_of
-    name_ids, name_of = coded(trace.kernels.name_id[rows])
-    multiplies = [classify(trace.text(name_id)).kernel_class is KernelClass.GEMM for name_id in name_ids.tolist()]
-    gemms = np.flatnonzero(np.array(multiplies, np.bool_)[name_of])
+    gemms = np.flatnonzero(are_of_class(trace, trace.kernels.name_id[rows], KernelClass.GEMM))
     range_of = operators_of(told, rows[gemms].astype(np.int64))
     is_known = range_of != NOBODY
     # ranges are as many as products, their texts as few as shapes

@@ -49,7 +49,7 @@ def period_of(kinds: Int64Array) -> int:
 def _shifts(told: Int64Array, names: Int64Array) -> list[int]:
     """Where a name that is rare in ``told`` may have its first place in ``names``."""
     kinds, kind_of = coded(told)
-    counts = np.bincount(kind_of.reshape(-1), minlength=len(kinds))
+    counts = np.bincount(kind_of, minlength=len(kinds))
     shared = [place for place in np.argsort(counts, kind="stable").tolist() if np.any(names == kinds[place])]
     if not shared:
         return []

@@ -17,7 +17,7 @@ import numpy as np
 from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.host import Host
 from nsysan.attribution.job import Device, Job
-from nsysan.attribution.kernel_class import classify
+from nsysan.attribution.kernels_of_class import are_of_class
 from nsysan.attribution.launch import NO_CALL
 from nsysan.attribution.ranges.names import SIZES, parse_operator
 from nsysan.model.ceilings import Dtype
@@ -215,13 +215,10 @@ def _linear(inputs: Sequence[int], weight: Sequence[int]) -> Sides | None:
 
 def _gemm_rows(job: Job, device: Device, kernels: Kernels) -> Int64Array:
     """The kernels of products that lie in the device's window."""
-    trace = job.traces[device.report]
     rows = device.rows_of("kernels").astype(np.int64)
     begin_ns, end_ns = (int(bound) for bound in device.occupancy.bounds_ns[[0, -1]])
     rows = rows[(kernels.start_ns[rows] >= begin_ns) & (kernels.end_ns[rows] <= end_ns)]
-    name_ids, name_of = coded(kernels.name_id[rows])
-    multiplies = [classify(trace.text(name_id)).kernel_class is KernelClass.GEMM for name_id in name_ids.tolist()]
-    return rows[np.array(multiplies, np.bool_)[name_of]] if len(rows) else rows
+    return rows[are_of_class(job.traces[device.report], kernels.name_id[rows], KernelClass.GEMM)]
 
 
 def operators_of(told: ToldShapes, kernel_rows: Int64Array) -> Int64Array:

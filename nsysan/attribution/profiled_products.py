@@ -8,11 +8,9 @@ import numpy as np
 
 from nsysan.attribution.host import Host
 from nsysan.attribution.job import build_job
-from nsysan.attribution.kernel_class import classify
-from nsysan.attribution.launch import NO_CALL
+from nsysan.attribution.kernels_of_class import are_of_class
 from nsysan.attribution.launch_order import period_of, places_in
 from nsysan.attribution.products import Sides, ToldShapes, operators_of
-from nsysan.model.distinct import coded
 from nsysan.model.kernels import KernelClass
 from nsysan.model.profiled import ProfiledTrace
 from nsysan.model.tables import IdArray, Int64Array
@@ -112,15 +110,5 @@ def _in_launch_order(host: Host, rows: Int64Array) -> Int64Array:
     """
     kernels = host.trace.kernels
     assert kernels is not None, "there are rows of them"
-    name_ids, name_of = coded(kernels.name_id[rows])
-    computes = [_computes(host.trace.text(name_id)) for name_id in name_ids.tolist()]
-    rows = rows[np.array(computes, np.bool_)[name_of.reshape(-1)]] if len(rows) else rows
-    starts_ns = kernels.start_ns[rows]
-    if "kernels" in host.launches.rows:
-        calls = host.launches.rows["kernels"][rows]
-        starts_ns = np.where(calls == NO_CALL, starts_ns, host.calls.start_ns[np.maximum(calls, 0)])
-    return rows[np.argsort(starts_ns, kind="stable")]
-
-
-def _computes(name: str) -> bool:
-    return classify(name).kernel_class is not KernelClass.COMMUNICATION
+    rows = rows[~are_of_class(host.trace, kernels.name_id[rows], KernelClass.COMMUNICATION)]
+    return rows[np.argsort(host.kernels_launched_ns[rows], kind="stable")]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from nsysan.model.counters import COUNTERS, Counter
+from nsysan.model.prose import spelled
 from nsysan.model.run import Note
 from nsysan.model.tables import ABSENT, BoolArray, CounterSamples, MemoryEvents, NvtxDetails, Table
 from nsysan.model.text import display_text
@@ -57,7 +58,7 @@ def damage_notes(trace: Trace) -> Iterator[Note]:
     """What was left out of each table for its times, or its values."""
     for name, table, kept in _host_tables(trace):
         if left_out := int((~kept).sum()):
-            rows = f"{counted(left_out, 'record')} of {name.replace('_', ' ')} in {display_text(trace.name)}"
+            rows = f"{counted(left_out, 'record')} of {spelled(name)} in {display_text(trace.name)}"
             what = "times or values" if isinstance(table, _VALUED) else "times"
             yield Note("damaged_host_records", f"Left out for impossible {what}: {rows}.")
 

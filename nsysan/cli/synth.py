@@ -17,6 +17,7 @@ from nsysan.model.units import NS_PER_MS
 
 if TYPE_CHECKING:
     from nsysan.synth.request import FileFormat
+    from nsysan.synth.scenario import Scenario
 
 
 def _list_scenarios(context: click.Context, _option: click.Parameter, is_asked: bool) -> None:  # noqa: FBT001 -- as click calls it
@@ -119,15 +120,11 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
     from nsysan.synth.generate import generate
     from nsysan.synth.placement import Layout
     from nsysan.synth.request import FileFormat, Request
-    from nsysan.synth.scenario import find_scenario
     from nsysan.synth.trace_kind import parse_kinds
 
-    if scenario is None:
-        raise UsageError("Which scenario?", "List them with: nsysan synth --list")
     _refuse_options_of_sqlite(FileFormat(file_format), layout)
-    job = find_scenario(scenario)
     request = Request(
-        scenario=job.without_cause() if without_cause else job,
+        scenario=_asked(scenario, without_cause=without_cause),
         rank_count=ranks,
         step_count=steps,
         seed=seed,
@@ -146,6 +143,16 @@ def synth_command(  # noqa: PLR0913 -- one parameter an option
 
 
 COMMAND = synth_command
+
+
+def _asked(name: str | None, *, without_cause: bool) -> Scenario:
+    """The scenario of that name. Raises UsageError where there is none, or nothing to take away from it."""
+    from nsysan.synth.scenario import find_scenario
+
+    if name is None:
+        raise UsageError("Which scenario?", "List them with: nsysan synth --list")
+    found = find_scenario(name)
+    return found.without_cause() if without_cause else found
 
 
 def _refuse_options_of_sqlite(file_format: FileFormat, layout: str) -> None:

@@ -18,6 +18,7 @@ from nsysan.model.findings import Evidence, Finding
 from nsysan.model.idle import Cause
 from nsysan.model.kernels import Collective
 from nsysan.model.losses import EXPOSED_COLLECTIVE, Basis
+from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.stages import Stage
 from nsysan.model.units import counted, format_duration, format_fraction, format_rate
@@ -71,7 +72,6 @@ def _finding(results: ResultSet, report: LossReport, group: Group, exposed_ns: f
         ),
         advice=_advice(results),
         confirm="Run nccl-tests on the same ranks, and on those of one node: what lies between the two is the link.",
-        check="nsysan compare BEFORE.json AFTER.json, with a run.json of each made by nsysan analyze --json",
     )
 
 
@@ -140,7 +140,7 @@ def _links(results: ResultSet) -> Iterator[Evidence]:
 
 
 def _speeds(log: NcclLogSummary, across: TimingInLog, inside: TimingInLog | None) -> str:
-    ring = f"{across.algorithm or across.kind.replace('_', ' ')} of {counted(across.rank_count or 0, 'rank')}"
+    ring = f"{across.algorithm or spelled(across.kind)} of {counted(across.rank_count or 0, 'rank')}"
     told = f"{log.name} times a {ring} on {across.node_count} nodes at {format_rate(across.busbw_bytes_per_s)} busbw"
     if inside is None:
         return f"{told}."

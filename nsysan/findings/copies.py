@@ -11,7 +11,7 @@ from nsysan.model.findings import Evidence, Finding
 from nsysan.model.idle import Cause
 from nsysan.model.losses import EXPOSED_COPY
 from nsysan.model.partition import Part
-from nsysan.model.prose import capitalized
+from nsysan.model.prose import capitalized, spelled
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import counted, format_bytes, format_rate
 from nsysan.model.verdicts import BottleneckClass
@@ -51,5 +51,5 @@ def _copies(results: ResultSet) -> Iterator[Evidence]:
         memory = "" if row.src_memory is None else f" from {row.src_memory} memory"
         size = "" if row.size_bytes is None else f", {format_bytes(row.size_bytes)}"
         rate = "" if row.rate_bytes_per_s is None else f" at {format_rate(row.rate_bytes_per_s)}"
-        name = row.direction.replace("_", " ")
+        name = spelled(row.direction)
         yield Evidence(f"{counted(row.count, 'copy')} {name}{memory}{size}{rate}.", CopySummary.id)

@@ -12,7 +12,7 @@ from nsysan.findings.thresholds import BUSY_FRAC, MATERIAL_FRAC, NAMED_FRAC
 from nsysan.model.findings import ClassVerdict, Diagnosis, Finding, Headline
 from nsysan.model.idle import Cause
 from nsysan.model.losses import EXPOSED_COLLECTIVE, SLOW_LINK, Basis, Bound
-from nsysan.model.prose import paired
+from nsysan.model.prose import capitalized, paired, uncapitalized
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import format_duration, format_fraction
 from nsysan.model.verdicts import BottleneckClass, ClassState
@@ -77,7 +77,7 @@ class _Walk:
             # only ranks were compared, or products alone: all kernels of all ranks may be slow
             return ClassVerdict(ClassState.UNKNOWN, None, None, 0, self._products.told)
         if one in _OF_IDLE_CAUSES and state is ClassState.OK and (why := self._why_causeless) is not None:
-            return ClassVerdict(ClassState.UNKNOWN, None, None, 0, f"{why[0].upper()}{why[1:]}: idle has no cause.")
+            return ClassVerdict(ClassState.UNKNOWN, None, None, 0, f"{capitalized(why)}: idle has no cause.")
         if one is BottleneckClass.DATA and state is ClassState.OK and self._may_hide_data_waits:
             return ClassVerdict(ClassState.UNKNOWN, None, None, 0, _NO_DATA_WAITS)
         return ClassVerdict(state, loss.recoverable_ns, frac, loss.unresolved_ns, sentence)
@@ -145,7 +145,7 @@ class _Walk:
             cause=first.cause,
             rank=first.rank,
             finding=first.id,
-            sentence=f"{one.value.capitalize()} {claim}{more}: {what[:1].lower()}{what[1:]}, {cost} "
+            sentence=f"{one.value.capitalize()} {claim}{more}: {uncapitalized(what)}, {cost} "
             f"{_SPANS[self._report.basis]} ({share})",
         )
 

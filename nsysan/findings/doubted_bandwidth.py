@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from nsysan.analysis.nccl_logs import NcclLogs, NcclLogSummary, TimingInLog
+from nsysan.findings.logged_timings import place_of_timing
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.units import counted, format_rate
+from nsysan.model.units import BITS_PER_BYTE, format_rate
 from nsysan.model.verdicts import Severity
 
 _MAY_EXCEED = {"tree", "nvls", "collnet"}
@@ -18,7 +19,6 @@ _LOOK = (
     "busbw. A tree over two nodes and switches that reduce may exceed a link, a ring cannot."
 )
 _ROUNDING = 1.005
-_BITS_PER_BYTE = 8
 
 
 def find_doubted_bandwidth(results: ResultSet) -> Iterable[Finding]:
@@ -45,14 +45,8 @@ def _finding(log: NcclLogSummary, timing: TimingInLog, link: float) -> Finding:
         bottleneck_class=None,
         cause=None,
         severity=Severity.WARNING,
-        title=f"A busbw of {reached} is more than its link carries: {link * _BITS_PER_BYTE / 1e9:g} Gb/s are {carried}",
+        title=f"A busbw of {reached} is more than its link carries: {link * BITS_PER_BYTE / 1e9:g} Gb/s are {carried}",
         recoverable_ns=None,
-        evidence=(
-            Evidence(
-                f"{log.name}, line {timing.first_line}: {timing.kind.replace('_', ' ')} over "
-                f"{counted(timing.rank_count or 0, 'rank')} on {timing.node_count} nodes, {reached}.",
-                NcclLogs.id,
-            ),
-        ),
+        evidence=(Evidence(f"{place_of_timing(log, timing)} on {timing.node_count} nodes, {reached}.", NcclLogs.id),),
         advice=(_LOOK,),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.nccl_logs import NcclLogs, NcclLogSummary, TimingInLog
+from nsysan.findings.logged_timings import place_of_timing
 from nsysan.findings.registry import Rule
 from nsysan.hardware.data_sheets import sheet_named
 from nsysan.model.findings import Evidence, Finding
@@ -51,8 +52,7 @@ def _slow(log: NcclLogSummary, results: ResultSet) -> Iterator[Finding]:
             reached = timing.busbw_bytes_per_s
             yield _finding(
                 f"{format_rate(reached)} inside a node are unusual: NVLink of {name} carries {format_rate(nvlink)}",
-                f"{log.name}, line {timing.first_line}: {timing.kind.replace('_', ' ')} over "
-                f"{counted(timing.rank_count or 0, 'rank')} of one node reaches {format_fraction(reached / nvlink)}.",
+                f"{place_of_timing(log, timing)} of one node reaches {format_fraction(reached / nvlink)}.",
                 "See with nvidia-smi topo -m whether the GPUs have NVLink, and in the log which way channels go "
                 "(P2P, SHM or NET): this is the speed of PCIe.",
             )

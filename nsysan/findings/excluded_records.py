@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
+from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import counted, format_count
 from nsysan.model.verdicts import Severity
@@ -23,7 +24,7 @@ def find_excluded_records(results: ResultSet) -> Iterable[Finding]:
         counts.update(device.excluded_records)
     if not counts:
         return
-    described = ", ".join(f"{format_count(count)} {why.replace('_', ' ')}" for why, count in sorted(counts.items()))
+    described = ", ".join(f"{format_count(count)} {spelled(why)}" for why, count in sorted(counts.items()))
     yield Finding(
         id=RULE.id,
         bottleneck_class=None,

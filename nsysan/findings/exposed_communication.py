@@ -12,6 +12,7 @@ from nsysan.model.confidence import Confidence
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.losses import EXPOSED_COLLECTIVE, Bound
 from nsysan.model.partition import Part
+from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import counted, format_duration, format_rate
 
@@ -54,8 +55,8 @@ def _largest(results: ResultSet) -> Iterator[Evidence]:
 
 
 def _sentence(row: CollectiveRow) -> str:
-    name = row.kind.replace("_", " ")
-    purpose = "" if row.purpose is None else f" ({row.purpose.value.replace('_', ' ')})"
+    name = spelled(row.kind)
+    purpose = "" if row.purpose is None else f" ({spelled(row.purpose.value)})"
     rate = "" if row.busbw_bytes_per_s is None else f", busbw {format_rate(row.busbw_bytes_per_s)}"
     return (
         f"{counted(row.count, 'instance')} of {name}{purpose} over {counted(len(row.ranks), 'rank')}: "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from statistics import median_high
 
 from nsysan.analysis.idle_gaps import Gap, IdleGaps
 from nsysan.findings.losing import finding_of, gap_evidence, losses_to, whose
@@ -59,4 +60,4 @@ def _equally_long(gaps: Sequence[Gap]) -> Sequence[Gap]:
 
 
 def _middle_ns(gaps: Sequence[Gap]) -> int:
-    return sorted(gap.duration_ns for gap in gaps)[len(gaps) // 2]
+    return median_high(gap.duration_ns for gap in gaps)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from nsysan.analysis.copy_summary import CopyRow, CopySummary
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
+from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import counted, format_count, format_rate
 from nsysan.model.verdicts import Severity
@@ -43,5 +44,5 @@ def _sentence(row: CopyRow) -> str:
         if row.plausible_bytes_per_s is None
         else f"; {row.plausible_source}: {format_rate(row.plausible_bytes_per_s)}"
     )
-    name = row.direction.replace("_", " ")
+    name = spelled(row.direction)
     return f"{format_count(row.implausible_count)} of {format_count(row.count)} {name}, {fastest}{bound}."

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nsysan.model.findings import Evidence
+from nsysan.model.prose import spelled
 from nsysan.model.purposes import Purpose
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import format_bytes, format_duration
@@ -42,7 +43,7 @@ def layout_evidence(results: ResultSet) -> Iterator[Evidence]:
 
 def _sentence(purpose: Purpose, change: LayoutChange) -> str:
     own, other = change.own, change.other
-    what = f"{purpose.value.replace('_', ' ')}ism"
+    what = f"{spelled(purpose.value)}ism"
     sent, instead = format_bytes(other.sent_bytes_per_step), format_bytes(own.sent_bytes_per_step)
     return (
         f"With {what} over half as many ranks a GPU sends {sent} a step in place of {instead} by formula, "

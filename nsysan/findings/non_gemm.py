@@ -12,8 +12,9 @@ from nsysan.findings.registry import Rule
 from nsysan.findings.thresholds import MATERIAL_FRAC, NON_GEMM_FRAC, SHORT_KERNEL_NS
 from nsysan.model.confidence import Confidence
 from nsysan.model.findings import Evidence, Finding
-from nsysan.model.kernels import KernelClass
+from nsysan.model.kernels import COMMUNICATING, MULTIPLYING, KernelClass
 from nsysan.model.losses import NON_GEMM
+from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import counted, format_duration, format_fraction
 from nsysan.model.verdicts import BottleneckClass, Severity
@@ -28,10 +29,8 @@ _FUSABLE = frozenset(
         KernelClass.MEMSET,
     }
 )
-_OF_MODELS = frozenset({KernelClass.GEMM, KernelClass.ATTENTION})
 _FEWEST_KERNELS = 100
-"""So many of these show a model where there are no steps: fewer are a trial of one product. Proposal."""
-_APART = frozenset({KernelClass.COMMUNICATION, KernelClass.FUSED_COMMUNICATION})
+"""So many that multiply show a model where there are no steps: fewer are a trial of one product. Proposal."""
 _LISTED = 3
 
 
@@ -40,9 +39,9 @@ def find_non_gemm(results: ResultSet) -> Iterable[Finding]:
     summary, report = results.get(KernelSummary), losses_of(results)
     if isinstance(summary, Skipped):
         return
-    rows = [row for row in summary.kernel_classes if row.kernel_class not in _APART]
+    rows = [row for row in summary.kernel_classes if row.kernel_class not in COMMUNICATING]
     has_steps = not isinstance(results.get(Steps), Skipped)
-    if not has_steps and sum(row.count for row in rows if row.kernel_class in _OF_MODELS) < _FEWEST_KERNELS:
+    if not has_steps and sum(row.count for row in rows if row.kernel_class in MULTIPLYING) < _FEWEST_KERNELS:
         return
     fusable = sorted((row for row in rows if row.kernel_class in _FUSABLE), key=lambda row: -row.total_ns)
     if report is not None and report.graph_ns >= MATERIAL_FRAC * report.stretch_ns:
@@ -71,6 +70,6 @@ RULE = Rule("non_gemm", find_non_gemm)
 
 def _sentence(row: KernelClassRow) -> str:
     short = ", most too short to outlast a launch" if row.median_ns < SHORT_KERNEL_NS else ""
-    name = row.kernel_class.value.replace("_", " ")
+    name = spelled(row.kernel_class.value)
     took, median = format_duration(row.total_ns), format_duration(row.median_ns)
     return f"{name}: {counted(row.count, 'kernel')}, {took}, median {median}{short}."

@@ -19,6 +19,7 @@ from nsysan.model.ceilings import Origin
 from nsysan.model.confidence import Confidence
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.losses import EXPOSED_COLLECTIVE, SLOW_LINK, Bound
+from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import counted, format_bytes, format_fraction, format_rate
 
@@ -92,6 +93,6 @@ def _sentence(slow: _Slow) -> str:
     nodes = "" if row.nodes is None else f" on {counted(row.nodes, 'node')}"
     reached, ceiling = format_rate(row.busbw_bytes_per_s or 0), format_rate(row.ceiling_bytes_per_s or 0)
     return (
-        f"{row.kind.replace('_', ' ')}{size} over {counted(len(row.ranks), 'rank')}{nodes}: busbw {reached}, "
+        f"{spelled(row.kind)}{size} over {counted(len(row.ranks), 'rank')}{nodes}: busbw {reached}, "
         f"{format_fraction(slow.reached_frac)} of {ceiling} ({row.ceiling_source})."
     )

@@ -12,6 +12,7 @@ from nsysan.findings.thresholds import MATERIAL_FRAC
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.idle import Cause
 from nsysan.model.losses import CLASS_OF_CAUSE, Basis
+from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import format_duration, format_fraction
 from nsysan.model.verdicts import Severity
@@ -36,13 +37,13 @@ def find_start_up(results: ResultSet) -> Iterable[Finding]:
         bottleneck_class=CLASS_OF_CAUSE[cause],
         cause=cause.value,
         severity=Severity.INFO,
-        title=f"Starting up, once, costs {took} by {cause.value.replace('_', ' ')}: no part of a steady run",
+        title=f"Starting up, once, costs {took} by {spelled(cause.value)}: no part of a steady run",
         recoverable_ns=0,
         evidence=(
             Evidence(
                 f"{worst.id} idles {format_duration(causes.idle_ns)} before it is steady, "
                 f"{format_fraction(causes.idle_ns / worst.time.window_ns)} of its window; {took} of that by "
-                f"{cause.value.replace('_', ' ')}.",
+                f"{spelled(cause.value)}.",
                 GpuTime.id,
             ),
         ),

@@ -22,7 +22,7 @@ class CopyKind(Code):
     UNIFIED_DEVICE_TO_DEVICE = 13
 
 
-UNIFIED_KINDS = (11, 12, 13)
+UNIFIED_KINDS = (CopyKind.UNIFIED_HOST_TO_DEVICE, CopyKind.UNIFIED_DEVICE_TO_HOST, CopyKind.UNIFIED_DEVICE_TO_DEVICE)
 """The copies that the driver makes of itself, to move unified memory: no call launches them."""
 
 

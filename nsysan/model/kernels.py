@@ -22,6 +22,14 @@ class KernelClass(str, Enum):
     OTHER = "other"
 
 
+COMMUNICATING = frozenset({KernelClass.COMMUNICATION, KernelClass.FUSED_COMMUNICATION})
+"""Kernels whose time may be waiting for other ranks."""
+MULTIPLYING = frozenset({KernelClass.GEMM, KernelClass.ATTENTION})
+"""Kernels that do nearly all FLOP of a language model."""
+OF_LAYERS = MULTIPLYING | {KernelClass.CONVOLUTION}
+"""Kernels of forward and backward: an optimizer runs none."""
+
+
 class Collective(str, Enum):
     """What a communication kernel does; ``UNKNOWN`` where its name does not tell."""
 

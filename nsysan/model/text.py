@@ -3,6 +3,7 @@
 import hashlib
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import Any
 
 DISPLAY_LIMIT = 240
@@ -25,6 +26,12 @@ def display_text(raw: str, limit: int = DISPLAY_LIMIT) -> str:
 def text_hash(raw: str) -> str:
     """The first 16 hex digits of the SHA-256 of ``raw``: an identity for names too long to show."""
     return hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def first_names(names: Sequence[str]) -> str:
+    """The names with commas between; of more than twelve the first, and how many are left: ``a, b and 3 more``."""
+    more = f" and {len(names) - LISTED_NAMES} more" if len(names) > LISTED_NAMES else ""
+    return f"{', '.join(names[:LISTED_NAMES])}{more}"
 
 
 def natural_order(name: str) -> list[tuple[int, str]]:

@@ -8,7 +8,10 @@ NS_PER_MS = 1_000_000
 NS_PER_S = 1_000_000_000
 S_PER_HOUR = 3_600
 HZ_PER_MHZ = 1_000_000
+BITS_PER_BYTE = 8
 TERA = 10**12
+LEAST_SHOWN_FRAC = 0.001
+"""The least share but zero that a percentage with one decimal shows."""
 
 _DURATION_UNITS = ((NS_PER_S, "s"), (NS_PER_MS, "ms"), (NS_PER_US, "µs"))
 _BYTE_UNITS = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
@@ -54,6 +57,11 @@ def format_clock(clock_hz: float) -> str:
 def format_fraction(fraction: float) -> str:
     """A fraction as a percentage with one decimal: ``0.0 %``, ``86.3 %``."""
     return f"{100 * fraction:.1f} %"
+
+
+def rounds_to_zero(fraction: float) -> bool:
+    """Whether its percentage shows nothing: it is less than ``LEAST_SHOWN_FRAC``, and perhaps not zero."""
+    return format_fraction(fraction) == format_fraction(0)
 
 
 def format_count(count: int) -> str:

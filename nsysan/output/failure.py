@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nsysan.model.errors import MissingToolError, NsysanError, UsageError
+from nsysan.model.prose import uncapitalized
 from nsysan.model.text import visible_text
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -35,5 +36,5 @@ def _failure(path: Path, error: OSError | sqlite3.Error, elsewhere: str) -> Nsys
         is_full = why == _SQLITE_FULL
     sentence = f"Cannot write {visible_text(str(path))}: {why}."
     if is_full:
-        return MissingToolError(sentence, f"Make room there, or {elsewhere[:1].lower()}{elsewhere[1:]}")
+        return MissingToolError(sentence, f"Make room there, or {uncapitalized(elsewhere)}")
     return UsageError(sentence, elsewhere)

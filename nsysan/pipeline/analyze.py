@@ -23,9 +23,10 @@ from nsysan.model.ceilings import Ceilings
 from nsysan.model.clock import now_utc
 from nsysan.model.errors import UsageError
 from nsysan.model.progress import UNWATCHED, Progress
+from nsysan.model.prose import spelled
 from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, OptionValue, Provenance, ReportInfo, Run
-from nsysan.model.text import LISTED_NAMES, display_text, text_hash
+from nsysan.model.text import display_text, first_names, text_hash
 from nsysan.model.trace import Trace
 from nsysan.model.units import counted
 from nsysan.pipeline.evidence import with_payloads
@@ -200,10 +201,8 @@ def _unmarked_notes(job: Job, results: ResultSet) -> Iterator[Note]:
     known = {device.id for device in steps.steps.devices}
     missing = [device.id for device in job.devices if device.id not in known]
     if missing:
-        more = f" and {len(missing) - LISTED_NAMES} more" if len(missing) > LISTED_NAMES else ""
-        names = f"{', '.join(missing[:LISTED_NAMES])}{more}"
         have = f"{len(missing)} of {counted(len(job.devices), 'device')} {'has' if len(missing) == 1 else 'have'}"
-        told = f"{have} no steps that can be told ({names}): what is said of steps is of the others."
+        told = f"{have} no steps that can be told ({first_names(missing)}): what is said of steps is of the others."
         yield Note("devices_without_steps", told)
 
 
@@ -212,7 +211,7 @@ def _compute(job: Job, wanted: Sequence[Analysis], progress: Progress) -> Result
     for analysis in analyses():
         result: Result | Skipped = Skipped(analysis.id, "not asked for with --only", "Leave out --only.")
         if analysis in wanted:
-            progress.begin(f"analysing: {analysis.id.replace('_', ' ')}")
+            progress.begin(f"analysing: {spelled(analysis.id)}")
             result = analysis.compute(job, results)
         results = results.with_result(analysis.id, result)
     return results

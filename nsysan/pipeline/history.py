@@ -45,9 +45,8 @@ def details_now(
     *, baseline: str | None = None, commit: str | None = None, labels: Mapping[str, str] | None = None
 ) -> Details:
     """What is said of runs that are added at this moment."""
-    now = now_utc()
     shown = [None if text is None else display_text(text) for text in (commit, baseline)]
-    return Details(now, shown[0], labels, shown[1])
+    return Details(now_utc(), shown[0], labels, shown[1])
 
 
 def gate_runs(

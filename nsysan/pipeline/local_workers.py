@@ -126,6 +126,7 @@ def _estimated_s(path: Path) -> float:
     try:
         size_bytes = path.stat().st_size
     except OSError:
+        # it is refused by name when it is its turn to be read
         return 0.0
     is_export = path.suffix.lower() == ".sqlite"
     least_s, rate = (_EXPORT_S, _EXPORT_BYTES_PER_S) if is_export else (_OTHER_S, _OTHER_BYTES_PER_S)

@@ -19,7 +19,7 @@ from nsysan.hardware.data_sheets import GpuFacts
 from nsysan.hardware.gemm_ceilings import peak_ceiling
 from nsysan.model.ceilings import Ceilings, Dtype, Origin
 from nsysan.model.findings import Finding
-from nsysan.model.kernels import KernelClass
+from nsysan.model.kernels import MULTIPLYING
 from nsysan.model.losses import Basis
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.units import NS_PER_S, S_PER_HOUR
@@ -38,7 +38,6 @@ _NO_WORLD = "needs how many GPUs the whole job has: give --world-size"
 _NO_BATCH = "needs sequence and global_batch of the model: give them with --model FILE,sequence=...,global_batch=..."
 _DTYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32", "float8": "fp8"}
 """What Hugging Face calls data types."""
-_MULTIPLY = (KernelClass.GEMM, KernelClass.ATTENTION)
 _ABOVE_PEAK = 1.02
 _MORE_MULTIPLY = "more kernels multiply than are known by name, which alone would exceed the peak"
 
@@ -192,7 +191,7 @@ class _Measured:
     def _multiplying_ns(self) -> float | None:
         found = self._results.get(StepKernels)
         rows = () if isinstance(found, Skipped) else found.step_kernels
-        return sum(row.time_per_step_ns for row in rows if row.kernel_class in _MULTIPLY) or None
+        return sum(row.time_per_step_ns for row in rows if row.kernel_class in MULTIPLYING) or None
 
     def _multiplying_rate(self, flop_per_token: float) -> float | None:
         """FLOP/s of a GPU's kernels that multiply, None where the work or their time is not known."""

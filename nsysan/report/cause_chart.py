@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from nsysan.analysis.gpu_time import GpuTimes
 from nsysan.model.idle import Cause
-from nsysan.model.units import format_fraction
+from nsysan.model.units import format_fraction, rounds_to_zero
 from nsysan.report import cells
 from nsysan.report.causes import cause_fill, cause_term, class_of_cause, explained_gpus
 from nsysan.report.elements import Bar, BarMark, Cell, Column, Table, percent, single_bar
@@ -70,7 +70,7 @@ def _bar(cause: Cause, mean: float, by_gpu: Mapping[str, float], longest: float)
     marks = tuple(
         BarMark(percent(share * scale), gpu if named and gpu == most else None)
         for gpu, share in by_gpu.items()
-        if format_fraction(share) != format_fraction(0)
+        if not rounds_to_zero(share)
     )
     return Bar(single_bar(cause_fill(cause), mean * scale).segments, marks=marks)
 

@@ -13,6 +13,7 @@ from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.training_log import LogFormat
 from nsysan.model.units import HZ_PER_MHZ, counted, format_clock, format_count, format_duration, format_fraction
+from nsysan.report.prose import spelled
 
 FORMATS = {
     LogFormat.TIMER: "step timer",
@@ -123,5 +124,5 @@ def _job_sentence(job: SchedulerJobSummary) -> str:
     did = " and ".join(part for part in (waited, ran) if part is not None) or "is accounted without times"
     nodes = "" if job.nodes is None else f" on {counted(job.nodes, 'node')}"
     gpus = "" if job.gpu_count is None else f" with {counted(job.gpu_count, 'GPU')}"
-    state = "" if job.state is None else f" ({job.state.lower().replace('_', ' ')})"
+    state = "" if job.state is None else f" ({spelled(job.state.lower())})"
     return f"Job {job.job}{state} {did}{nodes}{gpus}, says {job.name}."

@@ -11,7 +11,7 @@ from nsysan.model.units import counted, format_clock
 from nsysan.report import cells
 from nsysan.report.elements import Cell, Column, Table
 from nsysan.report.evidence_sentences import FORMATS
-from nsysan.report.prose import capitalized
+from nsysan.report.prose import capitalized, spelled
 from nsysan.report.terms import TERMS
 
 
@@ -125,7 +125,7 @@ def _sampled_row(recording: GpuSamplesSummary, gpu: SampledGpuSummary) -> tuple[
 def _job_row(job: SchedulerJobSummary) -> tuple[Cell, ...]:
     return (
         Cell(job.job, job.name, style="name"),
-        cells.UNKNOWN if job.state is None else Cell(capitalized(job.state.lower().replace("_", " "))),
+        cells.UNKNOWN if job.state is None else Cell(capitalized(spelled(job.state.lower()))),
         _duration(job.queue_ns),
         _duration(job.run_ns),
         cells.number(job.nodes),

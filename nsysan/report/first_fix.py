@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nsysan.model.run import Run
-from nsysan.report.prose import Phrase, Sentence, ended
+from nsysan.report.prose import Phrase, Sentence, ended, uncapitalized
 
 
 def first_fix(run: Run) -> Sentence | None:
@@ -12,11 +12,11 @@ def first_fix(run: Run) -> Sentence | None:
     for number, finding in enumerate(run.findings, start=1):
         if headline is not None and finding.id == headline.finding and finding.advice:
             advice = finding.advice[0].split(". ")[0]
-            return (Phrase("Fix first", f"finding-{number}"), Phrase(f": {_uncapitalized(ended(advice))}"))
+            return (Phrase("Fix first", f"finding-{number}"), Phrase(f": {_going_on(ended(advice))}"))
     return None
 
 
-def _uncapitalized(sentence: str) -> str:
+def _going_on(sentence: str) -> str:
     """The sentence as it goes on after a colon, unless it begins with a name."""
     first, _, _ = sentence.partition(" ")
-    return sentence if not first.istitle() else sentence[0].lower() + sentence[1:]
+    return uncapitalized(sentence) if first.istitle() else sentence

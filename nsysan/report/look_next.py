@@ -75,8 +75,10 @@ def leads(run: Run) -> tuple[Lead, ...]:
     of_parts = (*kernel, *by_share) if max(shares.values()) < LITTLE_FRAC else (*by_share, *kernel)
     of_findings = tuple(_of_findings(run))
     in_order = (*of_parts, *of_findings) if run.diagnosis.headline is None else (*of_findings, *of_parts)
-    once = {(lead.place.gpu, lead.place.start_ns, lead.place.end_ns): lead for lead in reversed(in_order)}
-    return tuple(lead for lead in in_order if lead in once.values())[:MOST_LEADS]
+    once: dict[tuple[str, int, int], Lead] = {}
+    for lead in in_order:
+        once.setdefault((lead.place.gpu, lead.place.start_ns, lead.place.end_ns), lead)
+    return tuple(once.values())[:MOST_LEADS]
 
 
 def _of_findings(run: Run) -> Iterator[Lead]:

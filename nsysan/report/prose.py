@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from nsysan.model.prose import capitalized as capitalized  # noqa: PLC0414 -- for pages, with the rest
 from nsysan.model.prose import paired as paired  # noqa: PLC0414 -- for pages, with the rest
+from nsysan.model.prose import spelled as spelled  # noqa: PLC0414 -- for pages, with the rest
+from nsysan.model.prose import uncapitalized as uncapitalized  # noqa: PLC0414 -- for pages, with the rest
 from nsysan.model.units import format_fraction
 from nsysan.report.elements import Place
 
@@ -30,11 +32,6 @@ Sentence = tuple[Phrase, ...]
 def plain(sentence: Sentence) -> str:
     """The sentence without its links."""
     return "".join(phrase.text for phrase in sentence)
-
-
-def spelled(name: str) -> str:
-    """A name of ``run.json`` as words: ``exposed communication``."""
-    return name.replace("_", " ")
 
 
 def fraction_or(fraction: float | None, unknown: str) -> str:

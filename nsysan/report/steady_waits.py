@@ -7,7 +7,7 @@ from nsysan.analysis.steps import Steps
 from nsysan.model.idle import Cause
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import format_duration, format_fraction
+from nsysan.model.units import LEAST_SHOWN_FRAC, format_duration, format_fraction, rounds_to_zero
 from nsysan.report.causes import awaited
 from nsysan.report.extremes import alike, one_of_those
 from nsysan.report.prose import Phrase, Sentence, listed, paired
@@ -45,8 +45,8 @@ def _in_steps(run: Run) -> Sentence | None:
 
 def _hardly_any(idle_ns: int, step_ns: int, *, single: bool) -> Sentence:
     """How little the idlest GPU idles; a share that rounds to nothing as what it is below."""
-    is_nothing = format_fraction(idle_ns / step_ns) == format_fraction(0)
-    share = Phrase(format_fraction(0.001), "steps") if is_nothing else _share_of(idle_ns, step_ns)
+    is_nothing = rounds_to_zero(idle_ns / step_ns)
+    share = Phrase(format_fraction(LEAST_SHOWN_FRAC), "steps") if is_nothing else _share_of(idle_ns, step_ns)
     idles = f"the GPU idles for {'less than ' if is_nothing else ''}" if single else "no GPU idles for more than "
     return (Phrase(f"In the mean steady step {idles}"), share, Phrase("."))
 

@@ -16,8 +16,8 @@ class Scenario:
     """``cause`` names what holds the job back by the id a finding has, ``bottleneck_class`` its class.
 
     Both are None where nothing does. ``without`` is the same job with the cause taken away, or, of a sound twin, with
-    what little it loses; None where there is nothing to take away. ``ranks_per_node`` are on one
-    host where each rank has a file.
+    what little it loses; None where there is nothing to take away. ``ranks_per_node`` are on one host where each rank
+    has a file.
     """
 
     name: str

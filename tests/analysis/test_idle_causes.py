@@ -13,7 +13,7 @@ from nsysan.model.idle import Cause
 from nsysan.model.partition import PartTimes
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.synth.export import Export
-from tests.report.runs import causes_of, gpu, gpu_time
+from tests.report.gpu_times import causes_of, gpu, gpu_time
 
 NO_JOB = build_job([])
 MS = 1_000_000

@@ -15,7 +15,8 @@ from nsysan.model.run_json import encode_run
 from nsysan.model.text import visible_text
 from tests.browser.conftest import OpenPage
 from tests.report.pages import squeezed
-from tests.report.runs import KERNELS, bare_run, empty_run, full_run, kernel, run_of, skipped_run
+from tests.report.recorded import KERNELS, kernel
+from tests.report.runs import bare_run, empty_run, full_run, run_of, skipped_run
 from tests.report.test_hostile import PAYLOADS, hostile_run
 
 pytestmark = pytest.mark.browser

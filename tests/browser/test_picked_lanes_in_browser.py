@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nsysan.analysis.timeline import OtherLane, Timeline
-from tests.report.runs import SECOND_LANE, TIMELINE, TWO_GPUS, run_of
+from tests.report.drawn_lanes import SECOND_LANE, TIMELINE
+from tests.report.gpu_times import TWO_GPUS
+from tests.report.runs import run_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

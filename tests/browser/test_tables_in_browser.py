@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.report.runs import KERNELS, full_run, run_of
+from tests.report.recorded import KERNELS
+from tests.report.runs import full_run, run_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -11,7 +11,10 @@ import pytest
 from nsysan.model.run_json import encode_run
 from nsysan.model.text import visible_text
 from nsysan.model.units import format_duration, format_timestamp
-from tests.report.runs import GAPS, TIMELINE, TWO_GPUS, full_run, run_of
+from tests.report.drawn_lanes import TIMELINE
+from tests.report.gpu_times import TWO_GPUS
+from tests.report.recorded import GAPS
+from tests.report.runs import full_run, run_of
 from tests.report.test_hostile import PAYLOADS, hostile_run
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from tests.browser.test_timeline_in_browser import (
     STREAM_Y,
     Picture,
 )
-from tests.report.runs import RESULTS, TIMELINE, full_run, run_of
+from tests.report.drawn_lanes import TIMELINE
+from tests.report.runs import RESULTS, full_run, run_of
 
 if TYPE_CHECKING:
     from tests.browser.conftest import OpenPage

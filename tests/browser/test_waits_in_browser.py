@@ -11,7 +11,8 @@ import pytest
 from nsysan.model.run import Run
 from nsysan.model.run_json import encode_run
 from tests.browser.test_timeline_in_browser import GPU1_Y, PIXEL, PLOT, Picture
-from tests.report.runs import RESULTS, TIMELINE, full_run, gpu_lanes, run_of, whole
+from tests.report.drawn_lanes import TIMELINE, gpu_lanes, whole
+from tests.report.runs import RESULTS, full_run, run_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

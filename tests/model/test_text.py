@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsysan.model.text import DISPLAY_LIMIT, display_text, text_hash, visible_text
+from nsysan.model.text import DISPLAY_LIMIT, display_text, first_names, text_hash, visible_text
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,11 @@ def test_a_cut_name_ends_in_a_hash_of_all_of_it() -> None:
 
     assert display_text(raw) == f"{'x' * DISPLAY_LIMIT}… #{text_hash(raw)[:8]}"
     assert visible_text(raw) == raw
+
+
+def test_of_many_names_the_first_twelve_are_listed() -> None:
+    names = list("abcdefghijklm")
+
+    assert first_names(names[:2]) == "a, b"
+    assert first_names(names[:12]) == "a, b, c, d, e, f, g, h, i, j, k, l"
+    assert first_names(names) == "a, b, c, d, e, f, g, h, i, j, k, l and 1 more"

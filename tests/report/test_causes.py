@@ -15,7 +15,8 @@ from nsysan.report.elements import Bar, BarMark, Segment
 from nsysan.report.section import Unanswered
 from nsysan.report.sections.causes import SECTION, CausesView
 from nsysan.report.terms import TERMS
-from tests.report.runs import EXPLAINED_GPUS, FIRST_CAUSES, FIRST_TIME, ONE_GPU, causes_of, gpu, gpu_time, run_of
+from tests.report.gpu_times import EXPLAINED_GPUS, FIRST_CAUSES, FIRST_TIME, ONE_GPU, causes_of, gpu, gpu_time
+from tests.report.runs import run_of
 
 
 def view_of(gpus: GpuTime) -> CausesView:

@@ -22,20 +22,10 @@ from nsysan.report.late_ranks import why_sentence
 from nsysan.report.pipeline_table import pipeline_sentence, pipeline_table
 from nsysan.report.sections.collectives import SECTION, CollectivesView
 from nsysan.report.wait_map import wait_map
+from tests.report.gpu_times import TWO_GPUS, device, gpu, gpu_time
+from tests.report.joint_work import ALL_REDUCES, COLLECTIVES, STRAGGLERS, UNRESOLVED
 from tests.report.pages import Page
-from tests.report.runs import (
-    ALL_REDUCES,
-    COLLECTIVES,
-    REPORT,
-    STRAGGLERS,
-    TWO_GPUS,
-    UNRESOLVED,
-    device,
-    full_run,
-    gpu,
-    gpu_time,
-    run_of,
-)
+from tests.report.runs import REPORT, full_run, run_of
 from tests.report.waits import PIPELINES, RANK_WAITS
 
 

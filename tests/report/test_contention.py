@@ -8,7 +8,8 @@ from nsysan.analysis.contention import Contention, ContentionOfGpu, Overlap, Sam
 from nsysan.model.results import Skipped
 from nsysan.report.formats.text import render_text
 from nsysan.report.sections.contention import SECTION, ContentionView
-from tests.report.runs import MS, run_of
+from tests.report.recorded import MS
+from tests.report.runs import run_of
 from tests.report.staged import GPU, QUEUED, QUIET, SLOWED
 
 SHARED_STREAM = (

@@ -7,7 +7,8 @@ from dataclasses import replace
 from nsysan.analysis.copy_summary import CopyRow, CopySummary
 from nsysan.report.elements import Cell
 from nsysan.report.sections.copies import SECTION, CopiesView
-from tests.report.runs import COPIES, run_of
+from tests.report.recorded import COPIES
+from tests.report.runs import run_of
 
 UPLOAD, DOWNLOAD, MEMSET = COPIES.copies
 

@@ -9,7 +9,9 @@ from nsysan.report.causes import most_awaited
 from nsysan.report.elements import Cell, Place, Segment
 from nsysan.report.sections.gaps import SECTION, GapsView, SizeClass, size_classes
 from nsysan.report.stories import story_view
-from tests.report.runs import GAPS, STORY, TIMELINE, run_of
+from tests.report.drawn_lanes import TIMELINE
+from tests.report.recorded import GAPS, STORY
+from tests.report.runs import run_of
 
 
 def view_of(gaps: IdleGaps) -> GapsView:

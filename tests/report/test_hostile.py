@@ -20,24 +20,12 @@ from nsysan.model.text import visible_text
 from nsysan.model.trace import CaptureIdentity
 from nsysan.report.formats.html import render_page
 from nsysan.report.formats.text import render_text
+from tests.report.drawn_lanes import TIMELINE
+from tests.report.gpu_times import TWO_GPUS
+from tests.report.joint_work import COLLECTIVES
 from tests.report.pages import Page, squeezed
-from tests.report.runs import (
-    BASELINE,
-    COLLECTIVES,
-    COPIES,
-    FINDING,
-    GAPS,
-    HEADLINE,
-    KERNELS,
-    NO_VERDICT,
-    RANGES,
-    REPORT,
-    STEPS,
-    STEPS_OF_FIRST,
-    TIMELINE,
-    TWO_GPUS,
-    run_of,
-)
+from tests.report.recorded import COPIES, GAPS, KERNELS, RANGES, STEPS, STEPS_OF_FIRST
+from tests.report.runs import BASELINE, FINDING, HEADLINE, NO_VERDICT, REPORT, run_of
 
 PAYLOADS = [
     "</script><script>alert(1)</script>",

@@ -14,8 +14,9 @@ from nsysan.model.results import Result
 from nsysan.report.elements import Table
 from nsysan.report.formats.text import render_text
 from nsysan.report.sections import counters, host, memory, theoretical_occupancy
+from tests.report.gpu_times import gpu, gpu_time
 from tests.report.inside import AGAIN, FULL, HOST, LAUNCHES, OCCUPANCY, SAMPLED, WAITS, means, sampled
-from tests.report.runs import gpu, gpu_time, run_of
+from tests.report.runs import run_of
 
 NEVER = replace(WAITS.synchronization[0], total_ns=0, in_idle_ns=0, in_busy_ns=0)
 

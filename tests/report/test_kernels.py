@@ -9,7 +9,8 @@ from nsysan.model.kernels import KernelClass
 from nsysan.report.elements import Cell, Segment, Table
 from nsysan.report.partition import class_fill
 from nsysan.report.sections.kernels import SECTION, KernelsView
-from tests.report.runs import KERNELS, kernel, run_of
+from tests.report.recorded import KERNELS, kernel
+from tests.report.runs import run_of
 
 
 def view_of(summary: KernelSummary) -> KernelsView:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from nsysan.model.partition import PartTimes
 from nsysan.model.run import ReportInfo, Run
 from nsysan.report.lane_clocks import LaneClock, clock_sentences, lane_clocks
-from tests.report.runs import REPORT, device, gpu, gpu_time, run_of
+from tests.report.gpu_times import device, gpu, gpu_time
+from tests.report.runs import REPORT, run_of
 
 FIRST = replace(REPORT, clock_offset_ns=0, clock_residual_ns=None)
 BY_HOST = replace(FIRST, clock_offset_ns=-7)

@@ -13,8 +13,11 @@ from nsysan.report.formats.text import render_text
 from nsysan.report.look_next import leads, look_next
 from nsysan.report.prose import Phrase, plain
 from nsysan.report.sections.timeline import SECTION, TimelineView
+from tests.report.drawn_lanes import TIMELINE
+from tests.report.gpu_times import EXPLAINED_GPUS, gpu, gpu_time
 from tests.report.pages import Page
-from tests.report.runs import EXPLAINED_GPUS, GAPS, KERNELS, TIMELINE, full_run, gpu, gpu_time, run_of
+from tests.report.recorded import GAPS, KERNELS
+from tests.report.runs import full_run, run_of
 
 COMMUNICATION = PartPlace(Part.EXPOSED_COMMUNICATION, "gpu0", 2_150_000_000, 2_300_000_000)
 COPY = PartPlace(Part.EXPOSED_COPY, "gpu1", 2_450_000_000, 2_500_000_000)

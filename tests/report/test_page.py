@@ -18,6 +18,7 @@ from nsysan.model.run_json import decode_run, encode_run
 from nsysan.report.formats.html import render_page
 from nsysan.report.section import sections
 from nsysan.report.terms import TERMS
+from tests.report.gpu_times import device, gpu, gpu_time
 from tests.report.inside import INSIDE, LAUNCHES, WAITS
 from tests.report.pages import Page
 from tests.report.runs import (
@@ -26,11 +27,8 @@ from tests.report.runs import (
     RESULT_TYPES,
     RESULTS,
     bare_run,
-    device,
     empty_run,
     full_run,
-    gpu,
-    gpu_time,
     run_of,
     skipped_run,
 )

@@ -7,7 +7,8 @@ from dataclasses import replace
 from nsysan.analysis.ranges import OperatorTimes, RangeNode, Ranges
 from nsysan.report.elements import Cell, Table
 from nsysan.report.sections.ranges import DEEPEST, SECTION, RangesView
-from tests.report.runs import MS, RANGES, run_of
+from tests.report.recorded import MS, RANGES
+from tests.report.runs import run_of
 
 
 def view_of(ranges: Ranges) -> RangesView:

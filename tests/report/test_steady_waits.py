@@ -10,7 +10,9 @@ from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.partition import PartTimes
 from nsysan.report.prose import plain
 from nsysan.report.steady_waits import state_wait
-from tests.report.runs import EXPLAINED_GPUS, MS, STEPS, STEPS_OF_FIRST, causes_of, run_of
+from tests.report.gpu_times import EXPLAINED_GPUS, causes_of
+from tests.report.recorded import MS, STEPS, STEPS_OF_FIRST
+from tests.report.runs import run_of
 
 
 def told(*results: GpuTime | Steps) -> str | None:

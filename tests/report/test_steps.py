@@ -15,7 +15,10 @@ from nsysan.report.sections.steps import SECTION, StepsView
 from nsysan.report.step_chart import HEIGHT, MOST_COLUMNS, step_chart
 from nsysan.report.step_tables import SHOWN_STEP_COUNT, step_table
 from nsysan.report.steps import distribution, slowest_device, trend
-from tests.report.runs import EXPLAINED_GPUS, MS, STEPS, STEPS_OF_FIRST, TIMELINE, run_of, step
+from tests.report.drawn_lanes import TIMELINE
+from tests.report.gpu_times import EXPLAINED_GPUS
+from tests.report.recorded import MS, STEPS, STEPS_OF_FIRST, step
+from tests.report.runs import run_of
 
 
 def view_of(*devices: StepsOfDevice) -> StepsView:

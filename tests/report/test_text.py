@@ -10,21 +10,9 @@ from nsysan.model.partition import PartTimes
 from nsysan.model.results import Skipped
 from nsysan.report.columns import cell_count
 from nsysan.report.formats.text import render_text
-from tests.report.runs import (
-    FINDING,
-    GAPS,
-    KERNELS,
-    MS,
-    REPORT,
-    STEPS,
-    STEPS_OF_FIRST,
-    bare_run,
-    full_run,
-    gpu,
-    gpu_time,
-    run_of,
-    skipped_run,
-)
+from tests.report.gpu_times import gpu, gpu_time
+from tests.report.recorded import GAPS, KERNELS, MS, STEPS, STEPS_OF_FIRST
+from tests.report.runs import FINDING, REPORT, bare_run, full_run, run_of, skipped_run
 
 FULL = """\
 rank0.sqlite, 2 GPUs, NVIDIA H100 80GB HBM3, window 1.000 s, Nsight Systems 2025.6.1

@@ -13,7 +13,8 @@ from nsysan.report.partition import worst_gpus
 from nsysan.report.partition_tables import exact_ms
 from nsysan.report.section import Unanswered
 from nsysan.report.sections.time import SECTION, TimeView
-from tests.report.runs import FIRST_TIME, ONE_GPU, TWO_GPUS, device, full_run, gpu, gpu_time, run_of
+from tests.report.gpu_times import FIRST_TIME, ONE_GPU, TWO_GPUS, device, gpu, gpu_time
+from tests.report.runs import full_run, run_of
 
 
 def view_of(result: GpuTime | Skipped) -> TimeView:

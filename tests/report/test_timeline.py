@@ -22,8 +22,11 @@ from nsysan.report.sections.kernels import SECTION as KERNELS_SECTION
 from nsysan.report.sections.kernels import KernelsView
 from nsysan.report.sections.timeline import SECTION, TimelineView
 from tests.analysis.long_traces import results_of_random_kernels
+from tests.report.drawn_lanes import TIMELINE
+from tests.report.gpu_times import TWO_GPUS
 from tests.report.pages import Page
-from tests.report.runs import GAPS, KERNELS, TIMELINE, TWO_GPUS, full_run, run_of
+from tests.report.recorded import GAPS, KERNELS
+from tests.report.runs import full_run, run_of
 
 LOWS = ((0, 0), (100, 50), (200, 0))
 """When stretches begin, and how much of their 100 ns is computed."""

@@ -31,23 +31,10 @@ from nsysan.report.sections.unanswered import UnansweredView
 from nsysan.report.sections.verdict import SECTION, VerdictView
 from nsysan.report.terms import TERMS
 from nsysan.report.verdict import state_verdict, step_fact
-from tests.report.runs import (
-    COLLECTIVES,
-    EXPLAINED_GPUS,
-    FINDING,
-    HEADLINE,
-    NO_VERDICT,
-    ONE_GPU,
-    SECOND_TIME,
-    STEPS,
-    STEPS_OF_FIRST,
-    STRAGGLERS,
-    TWO_GPUS,
-    full_run,
-    gpu,
-    gpu_time,
-    run_of,
-)
+from tests.report.gpu_times import EXPLAINED_GPUS, ONE_GPU, SECOND_TIME, TWO_GPUS, gpu, gpu_time
+from tests.report.joint_work import COLLECTIVES, STRAGGLERS
+from tests.report.recorded import STEPS, STEPS_OF_FIRST
+from tests.report.runs import FINDING, HEADLINE, NO_VERDICT, full_run, run_of
 
 SYNC = Cause.HOST_SYNC
 

@@ -16,14 +16,12 @@ from nsysan.attribution.stages.codes import UNASSIGNED, code_of
 from nsysan.attribution.stages.names import is_loss, stage_of_operator
 from nsysan.model.copies import CopyKind
 from nsysan.model.distinct import coded
-from nsysan.model.kernels import Collective, KernelClass
+from nsysan.model.kernels import OF_LAYERS, Collective, KernelClass
 from nsysan.model.partition import Activity
 from nsysan.model.tables import ABSENT, BoolArray, IdArray, Int64Array, Kernels, Table
 from nsysan.model.trace import Trace
 from nsysan.timeline.ordering import order_of
 
-_SEPARATING = frozenset({KernelClass.GEMM, KernelClass.ATTENTION, KernelClass.CONVOLUTION})
-"""Kernels of forward and backward: an optimizer runs none."""
 _REDUCES_GRADIENTS = frozenset({Collective.ALL_REDUCE, Collective.REDUCE_SCATTER, Collective.REDUCE})
 
 
@@ -66,7 +64,7 @@ def ordered_work(activities: Activities, host: Host) -> OrderedWork:
         is_batch_copy=_is_batch_copy(activities, host.trace),
         is_optimizer=traits.where(lambda name: classify(name).kernel_class is KernelClass.OPTIMIZER),
         # what runs inside a graph is unknown, so it may be anything
-        separates=traits.where(lambda name: classify(name).kernel_class in _SEPARATING)
+        separates=traits.where(lambda name: classify(name).kernel_class in OF_LAYERS)
         | (activities.kind == int(Activity.GRAPH)),
         is_loss=traits.where(is_loss),
         hint=traits.hints(),

@@ -13,7 +13,7 @@ from nsysan.attribution.kernel_class import classify
 from nsysan.attribution.launch import NO_CALL
 from nsysan.attribution.steps.markers import Markers
 from nsysan.model.distinct import coded, summed
-from nsysan.model.kernels import KernelClass
+from nsysan.model.kernels import OF_LAYERS, KernelClass
 from nsysan.model.partition import Activity
 from nsysan.model.tables import Int64Array, Kernels
 from nsysan.model.trace import Trace
@@ -21,8 +21,6 @@ from nsysan.timeline.labelling import NOBODY, Labelling
 
 _FEWEST_BURSTS = 3
 _SIMILAR = 0.05
-_SEPARATING = frozenset({KernelClass.GEMM, KernelClass.ATTENTION, KernelClass.CONVOLUTION})
-"""Kernels of forward and backward: an optimizer runs none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +87,7 @@ def heuristic_steps(activities: Activities, trace: Trace) -> DeviceSteps | None:
     name_ids, name_of = coded(kernels.name_id)
     classes = [classify(trace.text(name_id)).kernel_class for name_id in name_ids.tolist()]
     is_optimizer = np.array([found is KernelClass.OPTIMIZER for found in classes])[name_of]
-    separates = np.array([found in _SEPARATING for found in classes])[name_of]
+    separates = np.array([found in OF_LAYERS for found in classes])[name_of]
     after_burst = _burst_ends(is_optimizer, separates)
     if len(after_burst) < _FEWEST_BURSTS or not _is_periodic(np.diff(after_burst)):
         return None

@@ -17,6 +17,7 @@ from nsysan.ingest.nccl_log.lines import LogLine
 from nsysan.model.kernels import COLLECTIVE_OF_CALL, Collective
 from nsysan.model.nccl_log import LoggedCall, LogOrigin, ThreadCalls
 from nsysan.model.nccl_types import NCCL_TYPES, nccl_type
+from nsysan.model.trace import IMPOSSIBLE_BYTES
 
 MOST_CALLS = 1 << 24
 """So many calls are kept, at 12 bytes each, and a sixteenth as many that differ."""
@@ -26,8 +27,6 @@ _CALL = re.compile(
     r"comm (?P<comm>\S+) \[nranks=(?P<ranks>[0-9]{1,8})\]"
 )
 _ROOTED = frozenset({Collective.BROADCAST, Collective.REDUCE, Collective.GATHER, Collective.SCATTER})
-_LARGEST_BYTES = 1 << 44
-"""No memory holds a message as large: such a size is damage."""
 
 _Thread = tuple[str, int, int]
 
@@ -99,7 +98,7 @@ def _call(found: re.Match[str]) -> LoggedCall:
     return LoggedCall(
         kind=kind,
         is_sent=found["name"] == "Send",
-        size_bytes=size_bytes if size_bytes is not None and size_bytes < _LARGEST_BYTES else None,
+        size_bytes=size_bytes if size_bytes is not None and size_bytes < IMPOSSIBLE_BYTES else None,
         dtype=dtype,
         root=root if kind in _ROOTED and root >= 0 else None,
         peer=root if kind is Collective.SEND_RECV and root >= 0 else None,

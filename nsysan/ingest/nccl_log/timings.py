@@ -12,6 +12,7 @@ import re
 from nsysan.ingest.nccl_log.lines import LogLine
 from nsysan.model.kernels import Collective
 from nsysan.model.nccl_log import LoggedTiming
+from nsysan.model.units import BITS_PER_BYTE
 
 _NUMBER = r"[\s:=]*(?P<value>\d{1,18}(?:\.\d{1,9})?)"
 _ELAPSED = re.compile(
@@ -24,7 +25,6 @@ _COUNTS = {
     "nodes": re.compile(r"(?i)\b(?:(\d{1,8})\s*nodes\b|n_?nodes[\s:=]*(\d{1,8}))"),
 }
 _LINK = re.compile(r"\b(?P<value>\d{1,6}(?:\.\d{1,3})?)\s*(?:Gb(?:it)?(?:/|p)s|GbE)\b")
-_BITS_PER_BYTE = 8
 _ALGORITHM = re.compile(r"(?i)\b(ring|tree|nvls|collnet)\b")
 _KINDS = (
     (Collective.ALL_REDUCE, re.compile(r"(?i)all_?reduce")),
@@ -68,7 +68,7 @@ def _count(message: str, what: str) -> int | None:
 def _link_bytes_per_s(message: str) -> float | None:
     """The speed of ``25 Gb/s`` or ``25GbE``, in bytes; bits are told by the small b."""
     found = _LINK.search(message)
-    return None if found is None else float(found["value"]) * 1e9 / _BITS_PER_BYTE
+    return None if found is None else float(found["value"]) * 1e9 / BITS_PER_BYTE
 
 
 def _bytes_per(unit: str) -> int:

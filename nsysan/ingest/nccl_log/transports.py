@@ -7,6 +7,7 @@ from collections import defaultdict
 
 from nsysan.ingest.nccl_log.lines import LogLine
 from nsysan.model.nccl_log import Adapter, AdapterSpeed, GpuDirect, LinkCount, LoggedNetwork, LogOrigin
+from nsysan.model.units import BITS_PER_BYTE
 
 _NETWORK = re.compile(r"Using network (?P<name>.{1,60})")
 _RDMA_ADAPTER = re.compile(r"\[\d+\](?P<name>[^\s:\[]{1,60}):\d+/(?P<link>IB|RoCE)")
@@ -16,7 +17,7 @@ _LINK = re.compile(r"(?:Channel|Ring) \d+.{0,60}? -> .{0,40}? via (?P<path>.{1,8
 _NUMBER_IN_PATH = re.compile(r"/\d+(?:\(\d+\))?(?=/|$)")
 _SPEED = re.compile(r"NET/\S{1,20} ?: ?\[\d+\] ?(?P<name>[^\s:]{1,60}).{0,120}? speed=(?P<megabits>\d{1,8})")
 _SPEED_IN_TOPOLOGY = re.compile(r"\+ NET\[[\d.]+\] - NET/(?P<name>\d{1,4}) \(.{1,60}/(?P<gigabytes>\d{1,5}\.\d{1,6})\)")
-_BYTES_PER_MEGABIT = 1e6 / 8
+_BYTES_PER_MEGABIT = 1e6 / BITS_PER_BYTE
 _UNKNOWN = LogOrigin("", 0, 0)
 
 

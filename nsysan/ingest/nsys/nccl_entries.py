@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from nsysan.model.tables import ABSENT, Int64Array, NcclPayloads
+from nsysan.model.trace import IMPOSSIBLE_BYTES
 
 ENTRY_COLUMNS = {
     "NCCL communicator ID": "communicator_id",
@@ -20,8 +21,6 @@ ENTRY_COLUMNS = {
 """What NCCL calls the entries of its payloads, and the column that takes each."""
 _FROM_TRACE = ("dtype", "sequence")
 """What only the advanced NCCL trace tells."""
-_LARGEST_BYTES = 1 << 44
-"""No memory holds a message as large: such a size is damage."""
 
 
 def payload_table(start_ns: Int64Array, global_tid: Int64Array, columns: Mapping[str, Int64Array]) -> NcclPayloads:
@@ -29,5 +28,5 @@ def payload_table(start_ns: Int64Array, global_tid: Int64Array, columns: Mapping
     nothing = np.full(len(start_ns), ABSENT)
     known = {column: columns.get(column, nothing) for column in (*ENTRY_COLUMNS.values(), *_FROM_TRACE)}
     sizes = known["size_bytes"]
-    known["size_bytes"] = np.where((sizes >= 0) & (sizes < _LARGEST_BYTES), sizes, ABSENT)
+    known["size_bytes"] = np.where((sizes >= 0) & (sizes < IMPOSSIBLE_BYTES), sizes, ABSENT)
     return NcclPayloads(start_ns, global_tid, **known)

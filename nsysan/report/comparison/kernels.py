@@ -10,11 +10,10 @@ from nsysan.analysis.step_kernels import STEP_KERNELS
 from nsysan.attribution.kernel_class import classify, function_name
 from nsysan.history.comparison import Comparison
 from nsysan.history.differences import Difference
-from nsysan.model.kernels import KernelClass
+from nsysan.model.kernels import COMMUNICATING
 from nsysan.model.units import format_fraction
 from nsysan.report.comparison.quantities import signed
 
-_COMMUNICATION = frozenset({KernelClass.COMMUNICATION, KernelClass.FUSED_COMMUNICATION})
 _MOST_OF_IT = 0.5
 _OTHER_WORK_FRAC = 0.1
 """The share of kernel time in other shapes from which on the runs do other work."""
@@ -22,7 +21,7 @@ _OTHER_WORK_FRAC = 0.1
 
 def communicates(name: str) -> bool:
     """Whether the time of a kernel of this name may be waiting for other ranks."""
-    return classify(name).kernel_class in _COMMUNICATION
+    return classify(name).kernel_class in COMMUNICATING
 
 
 def is_told_apart(comparison: Comparison) -> bool:

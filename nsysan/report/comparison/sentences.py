@@ -15,7 +15,7 @@ from nsysan.model.figures import Unit
 from nsysan.model.units import counted, format_fraction
 from nsysan.report.comparison.kernels import communicates, is_told_apart, other_work, shape_clause
 from nsysan.report.comparison.quantities import UNKNOWN, quantity, signed
-from nsysan.report.prose import capitalized, ended, listed, paired
+from nsysan.report.prose import capitalized, ended, listed, paired, spelled
 
 LEAST_FRAC = 0.01
 """A change of less of the whole is not worth a word."""
@@ -59,7 +59,7 @@ def obstacle_sentence(obstacle: Obstacle) -> str:
 
 def one_sided_sentence(entry: OneSided) -> str:
     """What one run does not answer, and why not."""
-    return f"{entry.id.replace('_', ' ')}, not known {entry.missing_in}: {entry.reason}"
+    return f"{spelled(entry.id)}, not known {entry.missing_in}: {entry.reason}"
 
 
 def _why_not(comparison: Comparison) -> str:

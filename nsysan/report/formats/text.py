@@ -28,7 +28,7 @@ from nsysan.report.late_ranks import straggler_sentence, stragglers_of
 from nsysan.report.look_next import leads, look_next
 from nsysan.report.partition import part_share, worst_gpus
 from nsysan.report.pipeline_table import pipeline_sentence
-from nsysan.report.prose import ended, fraction_or, paired, plain, spelled
+from nsysan.report.prose import ended, fraction_or, paired, plain, spelled, uncapitalized
 from nsysan.report.renderers import Renderer
 from nsysan.report.sections.collectives import collectives_heading
 from nsysan.report.sections.contention import contention_sentence, queued_sentence, same_stream_sentence
@@ -293,7 +293,7 @@ def _story(run: Run) -> str | None:
         return None
     begin = (first.place.gpu, first.place.start_ns)
     story = next(gap.story for gap in idle_gaps.gaps if (gap.gpu, gap.start_ns) == begin)
-    return None if story is None else f"In it {story.sentence[:1].lower()}{story.sentence[1:]}"
+    return None if story is None else f"In it {uncapitalized(story.sentence)}"
 
 
 def _bounded(entries: Sequence[str], noun: str) -> list[str]:

@@ -10,7 +10,7 @@ from nsysan.analysis.idle_causes import IdleByCause
 from nsysan.model.idle import Cause
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import format_fraction
+from nsysan.model.units import LEAST_SHOWN_FRAC, format_fraction, rounds_to_zero
 from nsysan.report.cause_chart import causes_over_gpus
 from nsysan.report.cause_tables import cause_bars, cause_table, start_up_table
 from nsysan.report.causes import awaited, cause_shares, explained_gpus
@@ -59,9 +59,9 @@ def _heading(gpu_time: GpuTime, shares: Mapping[Cause, float]) -> str:
     largest = max(shares, key=lambda cause: shares[cause])
     idle = sum(shares.values())
     subject = "The GPU" if len(gpu_time.gpus) == 1 else "On average GPUs"
-    if format_fraction(idle) == format_fraction(0):
+    if rounds_to_zero(idle):
         who = "The GPU idles" if len(gpu_time.gpus) == 1 else "On average GPUs idle"
-        return f"{who} for less than {format_fraction(0.001)} of the window"
+        return f"{who} for less than {format_fraction(LEAST_SHOWN_FRAC)} of the window"
     of_window = paired(format_fraction(shares[largest]), "of the", format_fraction(idle))
     return f"{subject} waited for {awaited(largest)} for {of_window} of the window in which nothing ran"
 

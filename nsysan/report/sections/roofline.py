@@ -13,7 +13,7 @@ from nsysan.model.run import Run
 from nsysan.model.units import counted, format_duration, format_flop_rate, format_fraction
 from nsysan.report import cells
 from nsysan.report.elements import Cell, Column, Table, single_bar
-from nsysan.report.prose import listed, spelled
+from nsysan.report.prose import capitalized, listed, spelled
 from nsysan.report.roofline_chart import Roofline, roofline
 from nsysan.report.section import Layout, Section, View
 from nsysan.report.terms import TERMS
@@ -62,7 +62,7 @@ def _heading(gemms: Gemms | Skipped) -> str:
 
 def _sentences(gemms: Gemms | Skipped, held: HeldAgainst | Skipped) -> Iterator[str]:
     if isinstance(gemms, Skipped):
-        yield f"{gemms.reason[:1].upper()}{gemms.reason[1:]}."
+        yield f"{capitalized(gemms.reason)}."
     else:
         yield f"Shapes are known of {format_fraction(gemms.gemm_coverage_frac)} of the time of matrix products."
         if gemms.gemm_shape_sources:

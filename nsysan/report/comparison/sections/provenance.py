@@ -9,7 +9,7 @@ from nsysan.model.figures import Bearing
 from nsysan.model.units import counted
 from nsysan.report.comparison.quantities import UNKNOWN
 from nsysan.report.elements import Cell, Column, Table
-from nsysan.report.prose import capitalized, ended, listed
+from nsysan.report.prose import capitalized, ended, listed, spelled
 from nsysan.report.section import Layout, Section, View
 
 _MEANING = {
@@ -56,7 +56,7 @@ def _obstacles(comparison: Comparison) -> Table | None:
 
 def _questions(comparison: Comparison) -> Table | None:
     rows = tuple(
-        (Cell(one.id.replace("_", " ")), Cell(one.missing_in), Cell(ended(capitalized(one.reason)), one.recapture))
+        (Cell(spelled(one.id)), Cell(one.missing_in), Cell(ended(capitalized(one.reason)), one.recapture))
         for one in comparison.one_sided
     )
     columns = (Column("Question"), Column("no answer"), Column("because", notes="what records it"))

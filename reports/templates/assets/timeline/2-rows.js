@@ -95,8 +95,8 @@ class TimelineColours {
 
 // A lane: work stands on a line, split by the shares of each pixel; idle hangs below it.
 class TimelineLaneRow {
-  constructor({ label, lane, fills, idleHeight, workHeight, gap, titles, choice }) {
-    Object.assign(this, { label, lane, fills, idleHeight, workHeight, titles, choice });
+  constructor({ label, lane, fills, idleHeight, workHeight, gap, titles }) {
+    Object.assign(this, { label, lane, fills, idleHeight, workHeight, titles, choice: null });
     this.height = workHeight + idleHeight + gap;
     this.firstIdle = fills.indexOf("idle");
     this.items = null;

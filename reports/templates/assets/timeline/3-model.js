@@ -6,7 +6,7 @@ class TimelineModel {
     const words = (column) => column.replaceAll("_", " ");
     const size = data.lanes.length > 8 ? { workHeight: 15, idleHeight: 6, gap: 4 } : { workHeight: 20, idleHeight: 7, gap: 6 };
     const titles = data.columns.map(words);
-    const laneRow = (label, lane) => new TimelineLaneRow({ ...size, label, lane, fills, titles, choice: null });
+    const laneRow = (label, lane) => new TimelineLaneRow({ ...size, label, lane, fills, titles });
     this.fills = fills;
     this.columns = data.columns;
     this.idleColumns = idleColumns;
@@ -104,7 +104,6 @@ class TimelineModel {
       workHeight: 15,
       idleHeight: 0,
       gap: 3,
-      choice: null,
     });
     row.items = TimelineItems.activities(stream, kinds, gpu.shift_ns);
     return row;
