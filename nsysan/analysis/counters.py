@@ -143,7 +143,7 @@ def compute_counters(job: Job, _results: ResultSet) -> Counters | Skipped:
         return Skipped(Counters.id, "counters were sampled, but not while these GPUs were at work", None)
     return Skipped(
         Counters.id,
-        "the trace holds no sampled counters, and unknown is not zero",
+        "the trace holds no sampled counters by a name that nsysan knows, and unknown is not zero",
         SAMPLE_COUNTERS if can_sample else None,
     )
 

@@ -205,7 +205,7 @@ def test_no_figure_where_nothing_was_sampled(tmp_path: Path) -> None:
 
     assert counters_of(export.write(tmp_path / "r.sqlite")) == Skipped(
         "counters",
-        "the trace holds no sampled counters, and unknown is not zero",
+        "the trace holds no sampled counters by a name that nsysan knows, and unknown is not zero",
         "Record with --gpu-metrics-devices=all (nsys 2023.4: --gpu-metrics-device=all).",
     )
 
