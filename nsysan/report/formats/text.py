@@ -122,7 +122,7 @@ def _gpu_lines(run: Run) -> list[str]:
     shown = worst_gpus(gpu_time.gpus, _GPU_COUNT)
     lines = drawn(("GPU", "window", *_PART_HEADS.values(), "busy"), [_gpu_cells(gpu) for gpu in shown])
     omitted_count = len(gpu_time.gpus) - len(shown)
-    return [*lines, f"{counted(omitted_count, 'more GPU')} compute no less than these"] if omitted_count else lines
+    return [*lines, f"{counted(omitted_count, 'more GPU')} lie between the first two"] if omitted_count else lines
 
 
 def _gpu_cells(gpu: GpuTimes) -> list[str]:
