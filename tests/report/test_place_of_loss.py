@@ -13,18 +13,10 @@ from nsysan.model.losses import Basis
 from nsysan.report.elements import Place
 from nsysan.report.place_of_loss import place_of_loss
 from tests.report.diagnosed import LOSSES
-from tests.report.runs import (
-    FINDING,
-    FIRST_CAUSES,
-    FIRST_TIME,
-    STEPS,
-    TIMELINE,
-    TWO_GPUS,
-    device,
-    gpu,
-    gpu_time,
-    run_of,
-)
+from tests.report.drawn_lanes import TIMELINE
+from tests.report.gpu_times import FIRST_CAUSES, FIRST_TIME, TWO_GPUS, device, gpu, gpu_time
+from tests.report.recorded import STEPS
+from tests.report.runs import FINDING, run_of
 
 MS = 1_000_000
 BEGIN_NS = 2_220 * MS
