@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 def capitalized(text: str) -> str:
-    """``text`` with its first character in upper case and the others as they are."""
-    return text[:1].upper() + text[1:]
+    """``text`` with its first character in upper case and the others as they are; an id is no word: ``r0/p1/d0``."""
+    return text if "/" in text.partition(" ")[0] else text[:1].upper() + text[1:]
 
 
 def uncapitalized(text: str) -> str:

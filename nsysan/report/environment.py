@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nsysan.model.text import visible_text
 from nsysan.report.fills import LIGHTS, fill_rules
+from nsysan.report.flags import prose
 from nsysan.report.prose import unbroken
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def page_environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["unbroken"] = unbroken
+    environment.filters["prose"] = prose
     environment.globals["lights"] = LIGHTS
     return environment
 

@@ -9,7 +9,7 @@ from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.idle_gaps import Gap, IdleGaps
 from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.analysis.timeline import Timeline
-from nsysan.model.findings import Finding, Headline, PlaceKind
+from nsysan.model.findings import Finding, Headline
 from nsysan.model.idle import Cause
 from nsysan.model.partition import Part
 from nsysan.model.results import Skipped
@@ -18,6 +18,7 @@ from nsysan.model.units import format_duration, format_timestamp
 from nsysan.report.causes import awaited, cause_shares
 from nsysan.report.elements import Place
 from nsysan.report.partition import OTHER_PARTS, job_share
+from nsysan.report.place_of_loss import place_of_loss
 from nsysan.report.places import gpus_with_lane, kernel_places
 from nsysan.report.prose import Phrase, Sentence, spelled
 
@@ -26,13 +27,6 @@ LITTLE_FRAC = 0.02
 
 MOST_LEADS = 9
 """Each has a digit for its key."""
-
-_OF_HEADLINE = {
-    PlaceKind.GAP: "the gap with most of this loss",
-    PlaceKind.PART: "the longest stretch of this loss",
-    PlaceKind.STEP: "a step with this loss",
-}
-"""What the places of evidence are, as a lead says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +76,18 @@ def leads(run: Run) -> tuple[Lead, ...]:
 
 
 def _of_findings(run: Run) -> Iterator[Lead]:
-    """The first place of each finding that has one, that of the headline first."""
+    """Where the loss of the headline is seen, then the first place of each other finding that has one."""
     headline = run.diagnosis.headline
     numbered = sorted(enumerate(run.findings, start=1), key=lambda entry: not _is_headline(entry[1], headline))
     for number, finding in numbered:
         place = next((evidence.place for evidence in finding.evidence if evidence.place is not None), None)
-        if place is None:
-            continue
-        what = _OF_HEADLINE[place.kind] if _is_headline(finding, headline) else f"finding {number}"
-        yield Lead(what, f"Finding {number}", Place(place.kind.value, place.gpu, place.start_ns, place.end_ns))
+        if _is_headline(finding, headline):
+            seen = place_of_loss(run, finding)
+            if seen is not None:
+                yield Lead(seen[0], f"Finding {number}", seen[1])
+        elif place is not None:
+            shown = Place(place.kind.value, place.gpu, place.start_ns, place.end_ns)
+            yield Lead(f"finding {number}", f"Finding {number}", shown)
 
 
 def _is_headline(finding: Finding, headline: Headline | None) -> bool:

@@ -54,10 +54,14 @@ def share_range(gpu_time: GpuTime, part: Part) -> str:
 
 
 def worst_gpus(gpus: Sequence[GpuTimes], limit: int) -> tuple[GpuTimes, ...]:
-    """All GPUs in their order, or where they are more than ``limit`` those that compute least, worst first."""
+    """All GPUs in their order, or of more than ``limit`` the busiest, then those that compute least, worst first.
+
+    The busiest may be the one that the others wait for.
+    """
     if len(gpus) <= limit:
         return tuple(gpus)
-    return tuple(sorted(gpus, key=_compute_busy)[:limit])
+    in_order = sorted(gpus, key=_compute_busy)
+    return (in_order[-1], *in_order[: limit - 1])
 
 
 def choice_of_gpus(gpu_time: GpuTime, limit: int) -> str | None:
@@ -65,7 +69,8 @@ def choice_of_gpus(gpu_time: GpuTime, limit: int) -> str | None:
     count = len(gpu_time.gpus)
     if count <= limit:
         return None
-    return f"Shown are the {limit} GPUs that compute least, of {format_count(count)}; run.json holds all."
+    shown = f"the GPU that computes most and the {limit - 1} that compute least"
+    return f"Shown are {shown}, of {format_count(count)}; run.json holds all."
 
 
 def _compute_busy(gpu: GpuTimes) -> float:

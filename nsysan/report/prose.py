@@ -14,7 +14,7 @@ from nsysan.model.units import format_fraction
 from nsysan.report.elements import Place
 
 NO_BREAK_SPACE = "\u00a0"
-_FIGURE_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|(?:ns|µs|ms|s|k?B|[MGT]B)(?:/s)?(?!\w)))")
+_FIGURE_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|(?:points|ns|µs|ms|s|k?B|[MGT]B)(?:/s)?(?!\w)))")
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,21 +145,25 @@ def _has_unseen_work(gpu_time: GpuTime) -> bool:
     return bool(gpu_time.job.unseen_graph_launch_count) or gpu_time.job.missing_kernels is not None
 
 
-def _details(gpu_time: GpuTime) -> tuple[Sentence, Sentence]:
-    """What the sentence about the time does not say: of several GPUs the worst, of a single one its times."""
+def _details(gpu_time: GpuTime) -> tuple[Sentence, ...]:
+    """What the sentence about the time does not say: of several GPUs the worst that stand out, of one its times."""
     part, share = _largest_other_part(gpu_time)
     several = len(gpu_time.gpus) > 1
     compute = _least_compute(gpu_time) if several else _compute_time(gpu_time.gpus[0].time)
-    if not share.worst_frac:
-        return compute, (Phrase("No other part took any time."),)
     is_bound = part is Part.IDLE and _has_unseen_work(gpu_time)
-    rest = _most_time(part, share, gpu_time) if several else _part_time(part, gpu_time.gpus[0], is_bound=is_bound)
-    return compute, rest
+    if not share.worst_frac:
+        rest: Sentence | None = (Phrase("No other part took any time."),)
+    elif several:
+        rest = _most_time(part, share, gpu_time)
+    else:
+        rest = _part_time(part, gpu_time.gpus[0], is_bound=is_bound)
+    return tuple(sentence for sentence in (compute, rest) if sentence is not None)
 
 
-def _least_compute(gpu_time: GpuTime) -> Sentence:
+def _least_compute(gpu_time: GpuTime) -> Sentence | None:
+    """None where no GPU computes noticeably less: the mean says it all."""
     if _is_even(gpu_time.job.compute_busy_frac):
-        return (Phrase("No GPU computed "), Phrase("noticeably less", "time"), _END)
+        return None
     least = _computing_least(gpu_time)
     return (Phrase(f"{least.gpus} computed least, for "), Phrase(least.share, "time"), _END)
 
@@ -172,12 +176,12 @@ def _having_most(part: Part, gpu_time: GpuTime) -> Extreme:
     return extreme_of(job_share(gpu_time, part), gpu_time.gpus, lambda gpu: part_share(gpu.time, part))
 
 
-def _most_time(part: Part, share: Spread, gpu_time: GpuTime) -> Sentence:
-    name, target = _name_of(part), _evidence_of(part)
+def _most_time(part: Part, share: Spread, gpu_time: GpuTime) -> Sentence | None:
+    """None where no GPU has noticeably more."""
     if _is_even(share):
-        return (Phrase("No GPU had "), Phrase("noticeably more", target), Phrase(f" {name}."))
+        return None
     most = _having_most(part, gpu_time)
-    return (Phrase(f"{most.gpus} had most {name}, "), Phrase(most.share, target), _END)
+    return (Phrase(f"{most.gpus} had most {_name_of(part)}, "), Phrase(most.share, _evidence_of(part)), _END)
 
 
 def _is_even(spread: Spread) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from nsysan.analysis.rank_waits import SHOWN_AWAITED, SHOWN_WAITING, RankWaits
+from nsysan.attribution.collectives.clock_line import TIE_NS
 from nsysan.model.units import format_duration
 from nsysan.report.heat_map import LEVELS, HeatColumn, HeatMap, Shade
 from nsysan.report.terms import TERMS
@@ -66,7 +67,9 @@ def _shade(wait_ns: int, longest_ns: int) -> Shade:
     return Shade(format_duration(wait_ns), wait_ns, "communication", max(round(wait_ns / longest_ns * LEVELS), 1))
 
 
-def _note(hidden_ns: int) -> str | None:
+def _note(hidden_ns: int) -> str:
+    """Why the waits are fewer than those in all, and what is left out."""
+    tied = f"Where all come within {format_duration(TIE_NS)}, nobody is waited for."
     if not hidden_ns:
-        return None
-    return f"The worst come first; waits of {format_duration(hidden_ns)} more, of or for others, are not shown."
+        return tied
+    return f"{tied} The worst come first; other waits, {format_duration(hidden_ns)} in all, are not shown."

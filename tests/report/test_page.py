@@ -157,5 +157,5 @@ def test_a_page_of_a_thousand_gpus_stays_small_and_says_what_it_leaves_out() -> 
     html = render_page(run_of(times))
 
     assert len(html) < 200_000
-    assert "Shown are the 16 GPUs that compute least, of 1,024; run.json holds all." in html
-    assert [row[0] for row in Page(html).rows("gpu-bars")[1:]] == [f"gpu{index}" for index in range(16)]
+    assert "the GPU that computes most and the 15 that compute least, of 1,024; run.json holds all." in html
+    assert [row[0] for row in Page(html).rows("gpu-bars")[1:]] == ["gpu1023", *(f"gpu{index}" for index in range(15))]

@@ -168,5 +168,5 @@ def test_the_largest_run_still_fits_a_screen() -> None:
 
     assert len(lines) <= 45
     assert max(cell_count(line) for line in lines) <= 100
-    assert "56 more GPUs compute no less than these" in lines
+    assert "56 more GPUs lie between the first two" in lines
     assert "and 6 more findings on the page" in lines

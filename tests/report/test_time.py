@@ -171,14 +171,16 @@ def test_excluded_records_of_all_devices_are_counted_by_why() -> None:
     assert rows_of(view, "excluded") == [["no time", "5"]]
 
 
-def test_gpus_beyond_the_page_are_the_ones_that_compute_most() -> None:
+def test_gpus_beyond_the_page_compute_more_than_those_shown_but_for_the_busiest() -> None:
     times = [gpu(f"gpu{index}", PartTimes(100 - index, 0, 0, 0, 0, 0, index + 1)) for index in range(20)]
     view = view_of(gpu_time(times))
 
-    assert [entry.id for entry in worst_gpus(times, 2)] == ["gpu19", "gpu18"]
+    assert [entry.id for entry in worst_gpus(times, 3)] == ["gpu0", "gpu19", "gpu18"]
     assert worst_gpus(times[:2], 2) == tuple(times[:2])
     assert len(rows_of(view, "gpu-bars")) == 16
-    assert view.choice == "Shown are the 16 GPUs that compute least, of 20; run.json holds all."
+    assert (
+        view.choice == "Shown are the GPU that computes most and the 15 that compute least, of 20; run.json holds all."
+    )
     assert view_of(TWO_GPUS).choice is None
 
 

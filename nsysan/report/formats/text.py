@@ -24,6 +24,7 @@ from nsysan.model.units import counted, format_count, format_duration, format_fr
 from nsysan.planning.throughput import Throughput
 from nsysan.report.columns import WIDTH, cut, drawn, wrapped
 from nsysan.report.evidence_sentences import evidence_sentences
+from nsysan.report.guide import guide_page
 from nsysan.report.late_ranks import straggler_sentence, stragglers_of
 from nsysan.report.look_next import leads, look_next
 from nsysan.report.partition import part_share, worst_gpus
@@ -121,7 +122,7 @@ def _gpu_lines(run: Run) -> list[str]:
     shown = worst_gpus(gpu_time.gpus, _GPU_COUNT)
     lines = drawn(("GPU", "window", *_PART_HEADS.values(), "busy"), [_gpu_cells(gpu) for gpu in shown])
     omitted_count = len(gpu_time.gpus) - len(shown)
-    return [*lines, f"{counted(omitted_count, 'more GPU')} compute no less than these"] if omitted_count else lines
+    return [*lines, f"{counted(omitted_count, 'more GPU')} lie between the first two"] if omitted_count else lines
 
 
 def _gpu_cells(gpu: GpuTimes) -> list[str]:
@@ -282,7 +283,7 @@ def _next_lines(run: Run) -> list[str]:
     """Where to look next, and where that is a gap, its story; then the guide's page."""
     headline = run.diagnosis.headline
     sentence = look_next(run, f" in {viewer_of(run)}, and at the page.")
-    guide = None if headline is None else f"What to do about it: docs/guide/{headline.finding}.md."
+    guide = None if headline is None else f"What to do about it: {guide_page(headline.finding)}."
     told = (None if sentence is None else plain(sentence), _story(run), guide)
     return _wrapped(" ".join(filter(None, told))) if any(told) else []
 

@@ -12,6 +12,7 @@ from nsysan.model.run import Run
 from nsysan.model.units import counted, format_duration, format_timestamp
 from nsysan.model.verdicts import Severity
 from nsysan.report.elements import Place, Term
+from nsysan.report.guide import guide_page
 from nsysan.report.places import gpus_with_lane
 from nsysan.report.prose import Phrase, Sentence, capitalized, ended, listed, spelled
 from nsysan.report.section import Layout, Section, View
@@ -43,6 +44,7 @@ class FindingView:
     confidence: str | None
     confirm: str | None
     check: str | None
+    guide: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,7 @@ def _finding(number: int, finding: Finding, lanes: frozenset[str], of: str) -> F
         confidence=None if finding.confidence is None else f"{finding.confidence.value} confidence",
         confirm=finding.confirm,
         check=finding.check,
+        guide=guide_page(finding.id),
     )
 
 
