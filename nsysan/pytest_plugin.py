@@ -5,6 +5,7 @@ pytest finds it by its entry point; nothing of nsysan is imported before the fix
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -50,7 +51,9 @@ class StepGate:
             pytest.fail(told, pytrace=False)
         return report
 
-    def __call__(self, *runs: Path, against: str, conditions: Mapping[str, str] | None = None) -> None:
+    def __call__(
+        self, *runs: str | os.PathLike[str], against: str, conditions: Mapping[str, str] | None = None
+    ) -> None:
         """Hold the runs (reports, folders of reports, ``run.json`` files) against the baseline, or add them to it.
 
         Fails the test, with the gate's sentences, where something was lost or cannot be judged. With
@@ -61,12 +64,12 @@ class StepGate:
         from nsysan.pipeline.history import Source, details_now, gate_runs, keep_runs
         from nsysan.report.gate_text import render_gate
 
-        source = Source(self._store, conditions or {})
+        source, paths = Source(self._store, conditions or {}), [Path(run) for run in runs]
         try:
             if self._keeps:
-                keep_runs(runs, source, details_now(baseline=against))
+                keep_runs(paths, source, details_now(baseline=against))
                 return
-            result = gate_runs(runs, against, source, self._budgets)
+            result = gate_runs(paths, against, source, self._budgets)
         except NsysanError as error:
             pytest.fail(str(error), pytrace=False)
         if result.outcome is not Outcome.PASSED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
 
 import msgspec
@@ -29,6 +30,9 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         amounts = (self.relative, self.absolute, self.spread or 0.0)
         if not all(0 <= amount < float("inf") for amount in amounts):
             raise ValueError("relative, absolute and spread are amounts from 0 on")
+        # nothing exceeds nan, so a bound that is none would never fail
+        if not all(bound is None or isfinite(bound) for bound in (self.most, self.least)):
+            raise ValueError("max and min are finite numbers")
 
 
 class Budgets(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -47,8 +51,8 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             raise ValueError("false_alarm is a share from 0.001 to 0.5")
 
 
-class _File(msgspec.Struct, frozen=True, kw_only=True):
-    """Other tables of the file are none of the gate's business."""
+class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Nothing else stands in the file: a table of another name would be a budget that is lost."""
 
     gate: Budgets = msgspec.field(default_factory=Budgets)
 

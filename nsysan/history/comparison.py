@@ -88,6 +88,12 @@ class Comparison:
         """The figures of a topic, none where neither run has it."""
         return next((topic.differences for topic in self.topics if topic.id == topic_id), ())
 
+    def shared_topic(self, topic_id: str) -> tuple[Difference, ...]:
+        """The figures of a topic; none where one run tells none: what the other has is neither gone nor new then."""
+        found = self.topic(topic_id)
+        is_shared = any(one.before is not None for one in found) and any(one.after is not None for one in found)
+        return found if is_shared else ()
+
 
 def compare(before: Snapshot, after: Snapshot) -> Comparison:
     """What changed from ``before`` to ``after``."""

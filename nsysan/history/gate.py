@@ -9,6 +9,7 @@ from nsysan.history.budgets import DEFAULT_FIGURES, Budget, Budgets
 from nsysan.history.comparison import Comparison, Obstacle, compare, obstacles_of
 from nsysan.history.judgement import Judgement, Outcome, judge_figure
 from nsysan.history.noise import MOST_REPEATS
+from nsysan.history.outlying import outlying_warnings
 from nsysan.history.snapshot import Snapshot
 from nsysan.history.staleness import age_warnings, drift_warnings
 from nsysan.model.figures import Bearing
@@ -58,6 +59,7 @@ def judge(
         warnings=(
             *age_warnings(repeats, runs, budgets.max_age_days),
             *drift_warnings(judgements, runs, latest),
+            *outlying_warnings(judgements, asked, repeats, runs, share),
         ),
         comparison=compare(_in_the_middle(repeats, middle), _in_the_middle(runs, middle)),
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nsysan.history.budgets import Budgets, read_budgets
 from nsysan.history.gate import GateResult, judge
+from nsysan.history.outlying import repeat_warnings
 from nsysan.history.store import Details, Store
 from nsysan.model.clock import now_utc
 from nsysan.model.progress import UNWATCHED, Progress
@@ -61,4 +62,5 @@ def gate_runs(
     history = Store(source.store)
     repeats, latest = history.baseline(baseline), history.latest()
     snapshots = read_snapshots(paths, AnalyzeOptions(nsys=source.nsys), source.conditions, progress)
-    return judge(baseline, [run.snapshot for run in repeats], list(snapshots.values()), asked, latest.snapshot)
+    result = judge(baseline, [run.snapshot for run in repeats], list(snapshots.values()), asked, latest.snapshot)
+    return replace(result, warnings=(*repeat_warnings(snapshots, {run.id for run in repeats}), *result.warnings))

@@ -78,6 +78,17 @@ def test_runs_that_are_something_else_cannot_be_judged(
 
 
 @pytest.mark.usefixtures("_baseline")
+def test_a_run_of_the_baseline_itself_passes_with_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    now = _write("now.sqlite", "healthy", 9)
+
+    assert main(["gate", now, "repeat3.sqlite", "--against", "main", "--condition", "batch=8"]) == 0
+
+    assert [line for line in capsys.readouterr().out.splitlines() if line.startswith("Warning")] == [
+        "Warning: run 2, repeat3.sqlite, is one of the baseline's repeats, so that it passes tells nothing."
+    ]
+
+
+@pytest.mark.usefixtures("_baseline")
 def test_budgets_lie_in_the_folder_or_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     now = _write("now.sqlite", "healthy", 9)
     arguments = ["gate", now, "--against", "main", "--condition", "batch=8"]
@@ -88,6 +99,8 @@ def test_budgets_lie_in_the_folder_or_are_named(capsys: pytest.CaptureFixture[st
     assert "Step: it is over its max." in capsys.readouterr().out
     assert main([*arguments, "--budgets", "other.toml"]) == 0
     assert main([*arguments, "--budgets", "none.toml"]) == 2
+    Path("nsysan.toml").write_text("[gates]\nx = 1\n")
+    assert main(arguments) == 2
 
 
 @pytest.mark.usefixtures("_baseline")

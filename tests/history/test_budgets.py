@@ -10,9 +10,6 @@ from nsysan.history.budgets import Budget, Budgets, read_budgets
 from nsysan.model.errors import InputError
 
 FILE = """
-[tool.other]
-key = 1
-
 [gate]
 false_alarm = 0.01
 max_age_days = 30
@@ -28,7 +25,7 @@ min = 0.8
 """
 
 
-def test_budgets_are_read_and_other_tables_left_alone(tmp_path: Path) -> None:
+def test_budgets_are_read(tmp_path: Path) -> None:
     (tmp_path / "nsysan.toml").write_text(FILE)
 
     assert read_budgets(tmp_path / "nsysan.toml") == Budgets(
@@ -45,8 +42,15 @@ def test_budgets_are_read_and_other_tables_left_alone(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         ("[gate", "holds no budgets"),
+        ("[gates]\nx = 1", "unknown field `gates`"),
+        ("x = 1", "unknown field `x`"),
         ("[gate]\nfalse_alarms = 0.1", "unknown field `false_alarms`"),
         ("[gate]\nfalse_alarm = 0.0", "false_alarm is a share from 0.001 to 0.5"),
+        ('[gate.figures."step.mean"]\nmaximum = 1', "unknown field `maximum`"),
+        ('[gate.figures."step.mean"]\nmax = nan', "max and min are finite numbers"),
+        ('[gate.figures."step.mean"]\nmin = -inf', "max and min are finite numbers"),
+        ('[gate.figures."step.mean"]\nspread = inf', "relative, absolute and spread are amounts from 0 on"),
+        ("[gate]\nfalse_alarm = nan", "false_alarm is a share from 0.001 to 0.5"),
         ('[gate.figures."step.mean"]\nrelative = -1.0', "relative, absolute and spread are amounts from 0 on"),
         ('[gate.figures."step.mean"]\nrelative = nan', "relative, absolute and spread are amounts from 0 on"),
         ('[gate.figures."step.mean"]\nrelative = "much"', "Expected `float`"),

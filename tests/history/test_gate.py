@@ -99,6 +99,32 @@ def test_bounds_hold_whatever_the_baseline_says(bound: dict[str, float], why: st
     assert why in (result.judgements[0].why or "")
 
 
+@pytest.mark.parametrize(
+    ("times_ms", "told"),
+    [
+        ((100, 100.1, 160), ["run 3, rank0.sqlite, lies 60.0 % above"]),
+        ((100, 40, 100.1), ["run 2, rank0.sqlite, lies 60.0 % below"]),
+        ((100, 100.2, 99.9), []),
+        ((160,), []),
+        ((160, 161, 162), []),
+    ],
+)
+def test_a_run_far_from_the_baseline_that_the_median_passes_is_warned_about(
+    times_ms: tuple[float, ...], told: list[str]
+) -> None:
+    """Of a figure that failed the verdict says it."""
+    warnings = against(steps(*EVEN), steps(*times_ms)).warnings
+
+    start = "step passes by the median of 3 runs, but "
+    assert list(warnings) == [f"{start}{one} the baseline's, more than one run may by itself" for one in told]
+
+
+def test_a_run_outside_the_bounds_that_the_median_keeps_is_warned_about() -> None:
+    assert against(steps(*EVEN), steps(100, 100.1, 160), most=120 * MS).warnings == (
+        "step passes by the median of 3 runs, but run 3, rank0.sqlite, lies outside its bounds",
+    )
+
+
 def test_few_repeats_cannot_judge_unless_their_spread_is_known() -> None:
     few = steps(100, 100.1, 99.9)
 

@@ -26,7 +26,7 @@ import pytest
 
 @pytest.mark.parametrize("runs", {runs})
 def test_step(nsysan_gate, runs):
-    nsysan_gate(*map(Path, runs), against="main", conditions={{"batch": "8"}})
+    nsysan_gate(*map({kind}, runs), against="main", conditions={{"batch": "8"}})
 """
 ALONE = ("-p", "no:hypothesispytest", "-p", "no:xdist")
 """Other plugins take longer to start than these tests."""
@@ -39,9 +39,9 @@ def test_a_project_gates_its_step(pytester: pytest.Pytester) -> None:
     write(pytester.path / "same.sqlite", "healthy", 9)
     write(pytester.path / "worse.sqlite", "data-bound", 9)
 
-    pytester.makepyfile(GATES.format(runs=[repeats]))
+    pytester.makepyfile(GATES.format(kind="Path", runs=[repeats]))
     pytester.runpytest_inprocess(*ALONE, "--nsysan-keep").assert_outcomes(passed=1)
-    pytester.makepyfile(GATES.format(runs=[["same.sqlite"], ["worse.sqlite"]]))
+    pytester.makepyfile(GATES.format(kind="str", runs=[["same.sqlite"], ["worse.sqlite"]]))
     result = pytester.runpytest_inprocess(*ALONE)
 
     result.assert_outcomes(passed=1, failed=1)
@@ -49,7 +49,7 @@ def test_a_project_gates_its_step(pytester: pytest.Pytester) -> None:
 
 
 def test_without_a_baseline_the_test_fails_and_says_so(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(GATES.format(runs=[["same.sqlite"]]))
+    pytester.makepyfile(GATES.format(kind="Path", runs=[["same.sqlite"]]))
 
     result = pytester.runpytest_inprocess(*ALONE)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from nsysan.analysis.collective_figures import COLLECTIVE_RUNS
+from nsysan.analysis.kernel_summary import KERNEL_MEDIANS
 from nsysan.history.comparison import Comparison, compare
 from nsysan.history.snapshot import KeptFinding, Snapshot
 from nsysan.model.figures import Figure, Topic, Unit
@@ -168,6 +170,36 @@ def test_what_is_too_small_to_name_is_told_as_the_rest() -> None:
     after = snapshot(*step_figures(100, 0, {f"cause{place}": 2 for place in range(8)}))
 
     assert state_comparison(compare(before, after)).endswith("idle by cause3 +2.000 ms, the rest +8.000 ms")
+
+
+KERNEL = Figure(KERNEL_MEDIANS, "hash of gemm", "gemm", 2_000_000, Unit.NS)
+NO_WORK = snapshot(skipped=(Skipped("gpu_time", "the trace holds no GPU work", None),))
+
+
+@pytest.mark.parametrize("silent", ["before", "after"])
+def test_what_a_run_without_gpu_work_lacks_is_neither_gone_nor_new(silent: str) -> None:
+    window = Figure(Topic("window", "The window"), "length", "length", 2_000_000, Unit.NS)
+    sides = (snapshot(KERNEL, window), NO_WORK)
+
+    comparison = compare(*(sides if silent == "after" else sides[::-1]))
+
+    told = f"Kernels are not comparable: the run {silent} tells none"
+    text, page = render_text(comparison), Page(render_page(comparison))
+    assert f"\n{told}.\n" in text
+    assert told in render_page(comparison)
+    assert not {"gone", "new"} & set(text.split())
+    value = ["2.000 ms", ""] if silent == "after" else ["", "2.000 ms"]
+    assert page.rows("window")[1:] == [["length", *value, "not comparable", ""]]
+
+
+def test_kernels_of_steps_that_one_run_alone_has_are_not_gone() -> None:
+    """Both know the median of the kernel."""
+    comparison = compare(snapshot(*kernel_figures("gemm", 40, 12), KERNEL), snapshot(replace(KERNEL, value=3_000_000)))
+
+    assert "gone" not in render_text(comparison)
+    assert [row[:4] for row in Page(render_page(comparison)).rows("kernel-medians")[1:]] == [
+        ["gemm", "2.000 ms", "3.000 ms", "+1.000 ms"]
+    ]
 
 
 def test_runs_that_know_nothing_cannot_be_compared() -> None:

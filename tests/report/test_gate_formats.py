@@ -9,9 +9,11 @@ import pytest
 
 from nsysan.history.budgets import Budget, Budgets
 from nsysan.history.gate import GateResult, judge
+from nsysan.history.judgement import Outcome
 from nsysan.history.snapshot import Snapshot
 from nsysan.report.gate_junit import encode_junit
 from nsysan.report.gate_markdown import encode_markdown, escaped
+from nsysan.report.gate_text import render_gate
 from tests.history.snapshots import gpu_model, snapshot, step_figures
 
 REPEATS = [snapshot(*step_figures(time_ms, 0, {})) for time_ms in (100, 100.1, 99.9, 100.05, 99.95, 100.2, 99.8, 100)]
@@ -34,6 +36,23 @@ def test_markdown_of_a_loss() -> None:
         "| step.mean | 100.000 ms | 8 | 120.000 ms | +20.000 ms | 1.000 ms | failed |",
     ]
     assert foot.startswith("Written by nsysan ")
+
+
+def test_a_run_far_from_the_others_is_named_in_every_format() -> None:
+    runs = [snapshot(*step_figures(100, 0, {}), name=f"r{number}") for number in (7, 1)]
+    slow = snapshot(*step_figures(160, 0, {}), name="slow")
+
+    result = verdict(*runs, slow)
+
+    told = (
+        "Warning: step passes by the median of 3 runs, but run 3, slow, lies 60.0 % above the baseline's, more than "
+        "one run may by itself."
+    )
+    shown = ET.fromstring(encode_junit(result)).findtext("system-out") or ""
+    assert result.outcome is Outcome.PASSED
+    assert told in " ".join(render_gate(result).split())
+    assert told in encode_markdown(result).decode().replace("\\", "")
+    assert told in " ".join(shown.split())
 
 
 def test_names_stay_names_in_markdown() -> None:

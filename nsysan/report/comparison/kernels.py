@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from nsysan.analysis.collective_figures import COLLECTIVE_TRANSFERS, COLLECTIVE_WAITS
 from nsysan.analysis.kernel_shapes import OTHER_SHAPES, STEP_KERNEL_SHAPES
+from nsysan.analysis.kernel_summary import KERNEL_MEDIANS
 from nsysan.analysis.step_kernels import STEP_KERNELS
 from nsysan.attribution.kernel_class import classify, function_name
 from nsysan.history.comparison import Comparison
@@ -22,6 +23,15 @@ _OTHER_WORK_FRAC = 0.1
 def communicates(name: str) -> bool:
     """Whether the time of a kernel of this name may be waiting for other ranks."""
     return classify(name).kernel_class in COMMUNICATING
+
+
+def incomparable_kernels(comparison: Comparison) -> str:
+    """That only one run tells kernels, and which; else empty."""
+    kernels = comparison.topic(KERNEL_MEDIANS.id)
+    if not kernels or comparison.shared_topic(KERNEL_MEDIANS.id):
+        return ""
+    silent = "after" if kernels[0].after is None else "before"
+    return f"Kernels are not comparable: the run {silent} tells none"
 
 
 def is_told_apart(comparison: Comparison) -> bool:

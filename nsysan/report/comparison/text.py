@@ -13,7 +13,14 @@ from nsysan.history.comparison import Comparison
 from nsysan.history.differences import Difference
 from nsysan.model.figures import Bearing
 from nsysan.report.columns import drawn, wrapped
-from nsysan.report.comparison.kernels import communicates, is_told_apart, shape_first, shape_name, shapes_of
+from nsysan.report.comparison.kernels import (
+    communicates,
+    incomparable_kernels,
+    is_told_apart,
+    shape_first,
+    shape_name,
+    shapes_of,
+)
 from nsysan.report.comparison.quantities import change_text, quantity, relative_text
 from nsysan.report.comparison.sentences import (
     obstacle_sentence,
@@ -56,9 +63,11 @@ def _whole_lines(comparison: Comparison) -> list[str]:
 
 def _kernel_lines(comparison: Comparison) -> list[str]:
     """A kernel a row, below it its shapes where it has several; without steps a row a kernel and shape."""
-    per_step = comparison.topic(STEP_KERNELS.id)
-    of_shapes = comparison.topic(KERNEL_SHAPE_MEDIANS.id)
-    medians = [replace(one, name=shape_first(one)) for one in of_shapes] or comparison.topic(KERNEL_MEDIANS.id)
+    if untold := incomparable_kernels(comparison):
+        return [ended(untold)]
+    per_step = comparison.shared_topic(STEP_KERNELS.id)
+    of_shapes = comparison.shared_topic(KERNEL_SHAPE_MEDIANS.id)
+    medians = [replace(one, name=shape_first(one)) for one in of_shapes] or comparison.shared_topic(KERNEL_MEDIANS.id)
     title = "Kernels by change of their time a step" if per_step else "Kernels by change of their median"
     apart = is_told_apart(comparison)
     kernels = [one for one in per_step or medians if one.moved and not (apart and communicates(one.name))]

@@ -23,7 +23,7 @@ class FiguresView(View):
 def _build(comparison: Comparison) -> FiguresView | None:
     carried = {piece.id for piece in comparison.carriers}
     tables = tuple(
-        _table(topic, shown)
+        _table(topic, shown, is_comparable=comparison.whole is not None)
         for topic in comparison.topics
         if topic.id not in KERNEL_TOPICS
         and (shown := [one for one in topic.differences if one.id not in carried and (one.before or one.after)])
@@ -34,7 +34,7 @@ def _build(comparison: Comparison) -> FiguresView | None:
     return FiguresView(tables, heading=f"{counted(count, 'more figure')} side by side")
 
 
-def _table(topic: TopicDifferences, shown: list[Difference]) -> Table:
+def _table(topic: TopicDifferences, shown: list[Difference], *, is_comparable: bool) -> Table:
     return Table(
         id=topic.id.replace("_", "-"),
         caption=topic.title,
@@ -45,14 +45,17 @@ def _table(topic: TopicDifferences, shown: list[Difference]) -> Table:
             Column("change", numeric=True),
             Column("relative", numeric=True, unit="fraction"),
         ),
-        rows=tuple(_row(one) for one in shown),
+        rows=tuple(_row(one, is_comparable=is_comparable) for one in shown),
         source=topic.id,
         fold=topic.title,
     )
 
 
-def _row(one: Difference) -> tuple[Cell, ...]:
-    return (Cell(one.name), value_cell(one.before, one.unit), value_cell(one.after, one.unit), *change_cells(one))
+def _row(one: Difference, *, is_comparable: bool) -> tuple[Cell, ...]:
+    """Of runs that cannot be compared what one of them alone has is not gone, and not new."""
+    is_untold = one.change is None and not is_comparable
+    change = (Cell("not comparable", style="faint"), Cell("")) if is_untold else change_cells(one)
+    return (Cell(one.name), value_cell(one.before, one.unit), value_cell(one.after, one.unit), *change)
 
 
 SECTION = Section("figures", 70, "Figures", "Everything else", _build, Layout.WIDE, "comparison/tables.html")

@@ -17,6 +17,7 @@ from nsysan.analysis.step_kernels import STEP_KERNEL_RUNS, STEP_KERNELS
 from nsysan.history.comparison import Comparison
 from nsysan.history.differences import Difference
 from nsysan.model.units import counted
+from nsysan.report.comparison.kernels import incomparable_kernels
 from nsysan.report.comparison.quantities import change_cells, value_cell
 from nsysan.report.elements import Cell, Column, Table
 from nsysan.report.section import Layout, Section, View
@@ -39,11 +40,13 @@ class KernelsView(View):
 
 
 def _build(comparison: Comparison) -> KernelsView | None:
+    if untold := incomparable_kernels(comparison):
+        return KernelsView((), heading=untold)
     drawn = (_table(comparison, times.id, runs.id, caption) for times, runs, caption in _TABLES)
     tables = tuple(table for table in drawn if table is not None)
     if not tables:
         return None
-    kernels = comparison.topic(KERNEL_MEDIANS.id) or comparison.topic(STEP_KERNELS.id)
+    kernels = comparison.shared_topic(KERNEL_MEDIANS.id) or comparison.shared_topic(STEP_KERNELS.id)
     gone, new = (sum(value is None for value in side) for side in zip(*_sides(kernels), strict=True))
     return KernelsView(
         tables,
@@ -58,7 +61,7 @@ def _sides(kernels: Sequence[Difference]) -> list[tuple[float | None, float | No
 
 
 def _table(comparison: Comparison, times_id: str, runs_id: str, caption: str) -> Table | None:
-    times = sorted(_of_several_shapes(comparison.topic(times_id)), key=lambda one: -abs(one.moved))
+    times = sorted(_of_several_shapes(comparison.shared_topic(times_id)), key=lambda one: -abs(one.moved))
     runs = {one.key: one for one in comparison.topic(runs_id)}
     if not times:
         return None
