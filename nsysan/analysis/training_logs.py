@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import ClassVar
 
+from nsysan.analysis.log_agreement import Apart, why_apart
 from nsysan.analysis.logged_times import LoggedTimes, StepTimeSource, counting, times_in
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.steps import Steps
@@ -17,10 +18,6 @@ from nsysan.model.text import display_text
 from nsysan.model.training_log import LogFormat, LoggedStep, TrainingLog
 from nsysan.model.units import NS_PER_S
 
-PERTURBED_FROM = 1.1
-"""From so many times the log's step on, gaps of the trace are more the profiler's than the job's."""
-MULTIPLE_TOLERANCE = 0.05
-
 
 @dataclass(frozen=True, slots=True)
 class TrainingLogSummary:
@@ -29,8 +26,9 @@ class TrainingLogSummary:
     ``step_ns`` is its median step by ``step_source``; ``cadence_ns`` the mean from line to line, ``timer_ns`` the mean
     of its timer over the same steps, and ``unaccounted_ns`` what lies between them, null within what rounding of times
     explains. ``tokens_per_s`` is of the whole job, as ``tokens_source`` says. ``trace_step_ns`` is the traces' mean
-    steady step, ``slowdown`` = trace_step_ns / step_ns, and ``is_perturbed`` where that is 1.1 and above, and no count
-    of batches explains it. ``global_batch`` is in samples, null where nothing tells it.
+    steady step, ``slowdown`` = trace_step_ns / step_ns, and ``is_perturbed`` where that is 1.1 and above, and neither
+    batches nor another unit explain it, nor does another log agree with the trace. ``global_batch`` is in samples, null
+    where nothing tells it.
     """
 
     name: str
@@ -79,17 +77,16 @@ def compute_training_logs(job: Job, results: ResultSet) -> TrainingLogs:
     """A summary of each training log among the evidence, held against the traces' steps."""
     steps = results.get(Steps)
     trace_step_ns = None if isinstance(steps, Skipped) else steps.steps.mean_ns
-    return TrainingLogs(tuple(_summary(log, trace_step_ns) for log in job.evidence.of(TrainingLog)))
+    logs = tuple(_summary(log, trace_step_ns) for log in job.evidence.of(TrainingLog))
+    return TrainingLogs(tuple(replace(log, is_perturbed=apart(log, logs) is Apart.SLOWED) for log in logs))
 
 
 ANALYSIS = Analysis(TrainingLogs, compute_training_logs, needs=(Steps,))
 
 
-def counts_batches(log_format: LogFormat, slowdown: float) -> bool:
-    """Whether a whole number of the log's steps makes one of the trace, as a bar of batches does that accumulates."""
-    whole = round(slowdown)
-    is_bar = log_format is LogFormat.PROGRESS_BAR
-    return is_bar and whole > 1 and abs(slowdown / whole - 1) <= MULTIPLE_TOLERANCE
+def apart(log: TrainingLogSummary, logs: Sequence[TrainingLogSummary]) -> Apart | None:
+    """Why a log may differ from the traces on the step, beside all ``logs``; None where it does not, or none tell."""
+    return why_apart(log.format, log.slowdown, [other.slowdown for other in logs])
 
 
 def _summary(log: TrainingLog, trace_step_ns: float | None) -> TrainingLogSummary:
@@ -123,7 +120,7 @@ def _summary(log: TrainingLog, trace_step_ns: float | None) -> TrainingLogSummar
         world_size=log.settings.world_size,
         trace_step_ns=trace_step_ns,
         slowdown=slowdown,
-        is_perturbed=slowdown is not None and slowdown >= PERTURBED_FROM and not counts_batches(log.format, slowdown),
+        is_perturbed=False,
         global_batch=_samples(log, counted_lines),
     )
 

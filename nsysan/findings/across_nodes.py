@@ -25,6 +25,8 @@ from nsysan.model.units import counted, format_duration, format_fraction, format
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.planning.measures import Group, reduced_once_frac, shared_inside_nodes_frac
 
+_MEASURE = "Measure "
+_WINS = "; alone it wins at most "
 _REDUCTIONS = {Collective.ALL_REDUCE.value, Collective.REDUCE_SCATTER.value}
 
 
@@ -53,6 +55,15 @@ def find_across_nodes(results: ResultSet) -> Iterable[Finding]:
 RULE = Rule("across_nodes", find_across_nodes)
 
 
+def measures_of(finding: Finding) -> tuple[tuple[str, str], ...]:
+    """What to do and what it alone wins, by rank; none of findings of other rules."""
+    if finding.id != RULE.id:
+        return ()
+    told = (one.sentence.partition(": ")[2] for one in finding.evidence if one.sentence.startswith(_MEASURE))
+    parts = (sentence.rstrip(".").partition(_WINS) for sentence in told)
+    return tuple((what, won) for what, _, won in parts)
+
+
 def _finding(results: ResultSet, report: LossReport, group: Group, exposed_ns: float) -> Finding:
     """``recoverable_ns`` is null: the time is that of ``exposed_communication``, and counts there."""
     exposed_frac = exposed_ns / report.stretch_ns
@@ -63,7 +74,7 @@ def _finding(results: ResultSet, report: LossReport, group: Group, exposed_ns: f
         bottleneck_class=BottleneckClass.COMMUNICATION,
         cause=EXPOSED_COLLECTIVE,
         severity=severity_of(exposed_frac),
-        title=f"Gradients are reduced across {group.node_count} nodes, and nothing hides it: {cost}",
+        title=f"Gradients are reduced across {group.node_count} nodes, exposed: {cost}",
         recoverable_ns=None,
         evidence=(
             *_layout(results, group),
@@ -83,7 +94,7 @@ def _advice(results: ResultSet) -> tuple[str, ...]:
 
 def _ranked(place: int, measure: _Measure, report: LossReport) -> Evidence:
     won = f"{format_duration(measure.won_ns)} a step, {format_fraction(measure.won_ns / report.stretch_ns)}"
-    return Evidence(f"Measure {place}: {measure.what}; alone it wins at most {won}.", StepLosses.id)
+    return Evidence(f"{_MEASURE}{place}: {measure.what}{_WINS}{won}.", StepLosses.id)
 
 
 def _measures(results: ResultSet, group: Group, exposed_ns: float) -> Iterator[_Measure]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nsysan import __version__
+from nsysan.analysis.gemms import Gemms
 from nsysan.analysis.registry import Analysis, analyses
 from nsysan.analysis.steps import Steps
 from nsysan.attribution.collectives.clock_fit import FittedClocks
@@ -34,6 +35,7 @@ from nsysan.pipeline.inputs import without_copies
 from nsysan.pipeline.report_tasks import Reading, read_here, traces_of
 from nsysan.pipeline.same_capture import without_repeats
 from nsysan.pipeline.throughput import ThroughputOptions, with_costs, with_throughput
+from nsysan.pipeline.unused_profiles import unused_profile_notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,7 @@ def analyze(
             *broken_notes,
             *repeat_notes,
             *evidence_notes,
+            *(unused_profile_notes(job, results) if any(one.id == Gemms.id for one in wanted) else ()),
             *_unreadable_notes(traces),
             *_range_notes(options.window),
             *job.notes,

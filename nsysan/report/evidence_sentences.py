@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nsysan.analysis.gpu_samples import GpuSamplesSummary, SampledGpus
+from nsysan.analysis.log_agreement import Apart, agrees
 from nsysan.analysis.logged_times import StepTimeSource
 from nsysan.analysis.scheduler_jobs import SchedulerAccounts, SchedulerJobSummary
-from nsysan.analysis.training_logs import TrainingLogs, TrainingLogSummary
+from nsysan.analysis.training_logs import TrainingLogs, TrainingLogSummary, apart
+from nsysan.findings.log_step_time import because
 from nsysan.model.gpu_samples import Monitor
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
@@ -29,7 +31,6 @@ _MONITORS = {
     Monitor.DCGMI: "dcgmi dmon",
     Monitor.DCGM_EXPORTER: "The DCGM exporter",
 }
-_AGREE_WITHIN = 0.05
 _SHOWN_JOBS = 5
 _HOW = {
     StepTimeSource.TIMER: "by its timer",
@@ -58,8 +59,9 @@ def jobs_of(run: Run) -> tuple[SchedulerJobSummary, ...]:
 
 def evidence_sentences(run: Run) -> Iterator[str]:
     """All of them, in the order of the tables."""
-    for log in logs_of(run):
-        yield from _step_sentences(log)
+    logs = logs_of(run)
+    for log in logs:
+        yield from _step_sentences(log, apart(log, logs))
         yield from _further_sentences(log)
     for recording in recordings_of(run):
         yield _clock_sentence(recording)
@@ -67,7 +69,12 @@ def evidence_sentences(run: Run) -> Iterator[str]:
         yield _job_sentence(job)
 
 
-def _step_sentences(log: TrainingLogSummary) -> Iterator[str]:
+def is_yet_to_begin(job: SchedulerJobSummary) -> bool:
+    """Whether the scheduler accounts no time because the job waits for its turn."""
+    return job.state == "PENDING" and not job.run_ns
+
+
+def _step_sentences(log: TrainingLogSummary, why: Apart | None) -> Iterator[str]:
     steps = f"steps {format_count(log.first_step)} to {format_count(log.last_step)}"
     if log.step_ns is None or log.step_source is None:
         yield f"{log.name} ({FORMATS[log.format]}) tells of {steps}, and not how long they take."
@@ -76,10 +83,12 @@ def _step_sentences(log: TrainingLogSummary) -> Iterator[str]:
     if log.slowdown is None or log.trace_step_ns is None:
         yield f"{took}; the trace shows no steps to hold it against."
         return
-    apart = abs(log.slowdown - 1)
-    agrees = "agree on step time within" if apart <= _AGREE_WITHIN else "disagree on step time by"
-    cause = ": the profiler slows this run" if log.is_perturbed else ""
-    yield f"{log.name} and trace {agrees} {format_fraction(apart)}{cause}."
+    difference = format_fraction(abs(log.slowdown - 1))
+    if agrees(log.slowdown):
+        yield f"{log.name} and trace agree on step time within {difference}: {format_duration(log.step_ns)}."
+        return
+    cause = "" if why is None else f": {because(log, why)}"
+    yield f"{log.name} and trace disagree on step time by {difference}{cause}."
     yield f"{took}, and {format_duration(log.trace_step_ns)} in the trace."
 
 
@@ -112,15 +121,21 @@ def _clock_sentence(recording: GpuSamplesSummary) -> str:
     elif len(clocks_hz) == 1:
         told = f"at {format_clock(clocks_hz[0])} at work"
     else:
-        low, high = min(clocks_hz) / HZ_PER_MHZ, max(clocks_hz) / HZ_PER_MHZ
-        told = f"whose clocks at work lie between {low:,.0f} and {high:,.0f} MHz"
+        told = f"whose clocks at work {_range(min(clocks_hz), max(clocks_hz))}"
     start = "" if recording.first_line == 1 else f" from line {format_count(recording.first_line)} on"
     return f"{who} {told}, says {recording.name}{start}."
+
+
+def _range(low_hz: float, high_hz: float) -> str:
+    low, high = f"{low_hz / HZ_PER_MHZ:,.0f}", f"{high_hz / HZ_PER_MHZ:,.0f}"
+    return f"are all {high} MHz" if low == high else f"lie between {low} and {high} MHz"
 
 
 def _job_sentence(job: SchedulerJobSummary) -> str:
     waited = None if job.queue_ns is None else f"waited {format_duration(job.queue_ns)} in the queue"
     ran = None if job.run_ns is None else f"ran {format_duration(job.run_ns)}"
+    if is_yet_to_begin(job):
+        ran = "has not begun"
     did = " and ".join(part for part in (waited, ran) if part is not None) or "is accounted without times"
     nodes = "" if job.nodes is None else f" on {counted(job.nodes, 'node')}"
     gpus = "" if job.gpu_count is None else f" with {counted(job.gpu_count, 'GPU')}"

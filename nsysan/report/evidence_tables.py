@@ -10,7 +10,7 @@ from nsysan.analysis.training_logs import TrainingLogSummary
 from nsysan.model.units import counted, format_clock
 from nsysan.report import cells
 from nsysan.report.elements import Cell, Column, Table
-from nsysan.report.evidence_sentences import FORMATS
+from nsysan.report.evidence_sentences import FORMATS, is_yet_to_begin
 from nsysan.report.prose import capitalized, spelled
 from nsysan.report.terms import TERMS
 
@@ -127,7 +127,7 @@ def _job_row(job: SchedulerJobSummary) -> tuple[Cell, ...]:
         Cell(job.job, job.name, style="name"),
         cells.UNKNOWN if job.state is None else Cell(capitalized(spelled(job.state.lower()))),
         _duration(job.queue_ns),
-        _duration(job.run_ns),
+        _duration(None if is_yet_to_begin(job) else job.run_ns),
         cells.number(job.nodes),
         cells.number(job.gpu_count),
     )

@@ -142,6 +142,24 @@ def test_logs_that_disagree_are_shown_both_and_never_averaged(tmp_path: Path) ->
     assert len(log_findings(run)) == 2
 
 
+def test_where_one_log_agrees_another_contradicts_it_and_nothing_is_blamed(tmp_path: Path) -> None:
+    run = run_beside(tmp_path, megatron_of(9, 7.433, 7.433), megatron_of(9, 5.908, 5.908))
+
+    assert [log.is_perturbed for log in result_of(run, TrainingLogs).training_logs] == [False, False]
+    # 7.433 / 5.908 = 1.258
+    title = f"{DISAGREE} 25.8 %: another log agrees with the trace, so the logs contradict each other"
+    assert log_findings(run) == [("log_step_time", Severity.WARNING, title)]
+
+
+@pytest.mark.parametrize(("step_ms", "apart"), [(7_433.0, "99.9 %"), (0.007, "106085.7 %")])
+def test_a_thousand_times_are_another_unit(tmp_path: Path, step_ms: float, apart: str) -> None:
+    run = run_beside(tmp_path, megatron_of(step_ms, step_ms, step_ms))
+
+    title = f"{DISAGREE} {apart}: about 1,000 times, so the log's times may be in another unit"
+    assert log_findings(run) == [("log_step_time", Severity.INFO, title)]
+    assert not result_of(run, TrainingLogs).training_logs[0].is_perturbed
+
+
 def test_time_outside_the_timer(tmp_path: Path) -> None:
     # C95: the timer says 16.7 s, a step is written every 18.5 s
     run = run_beside(tmp_path, "".join(timer(step, 1_700_000_000 + 18.5 * step, 16.7) for step in range(5)))

@@ -139,6 +139,15 @@ def test_what_is_no_evidence_is_refused(tmp_path: Path, content: bytes | None, w
     assert caught.value.hint
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_text_of_two_bytes_a_character_is_named(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "jobs.txt").write_bytes("JobID|Elapsed|State\n9|00:01:00|COMPLETED\n".encode(encoding))
+
+    with pytest.raises(InputError, match="is text in UTF-16") as caught:
+        read_evidence([tmp_path / "jobs.txt"])
+    assert "iconv -f UTF-16" in caught.value.hint
+
+
 def test_one_gpu_of_a_job_says_why_figures_are_null(tmp_path: Path) -> None:
     export = Export()
     for device in (0, 1):

@@ -16,6 +16,7 @@ from nsysan.history.comparison import Comparison, compare
 from nsysan.history.snapshot import snapshot_of
 from nsysan.pipeline.saved_run import load_run
 from nsysan.planning.throughput import Throughput
+from nsysan.report.formats.text import render_text
 from nsysan.synth.generate import generate
 from nsysan.synth.placement import Layout
 from nsysan.synth.request import Request
@@ -122,6 +123,21 @@ def test_the_notes_are_questioned(runs: dict[str, Run]) -> None:
         'Tokens per second "of one GPU" that grow 2 times with 2 times the GPUs are those of all',
     }
     assert {found.id for found in runs["mended"].findings if found.id.startswith("doubted")} == {"doubted_throughput"}
+
+
+def test_the_text_tells_measures_and_doubts_in_55_lines(runs: dict[str, Run]) -> None:
+    lines = render_text(runs["128"]).splitlines()
+
+    assert len(lines) <= 55
+    assert [line for line in lines if line.startswith("measure")] == [
+        "measure 1, at most 197.845 ms: reduce gradients once a step",
+        "measure 2, at most 196.287 ms: move data parallelism inside nodes to tensor or pipeline parallelism",
+        "measure 3, at most 42.175 ms: have batches at hand",
+    ]
+    assert [line for line in lines if line.startswith("warning: ")] == [
+        "warning: A busbw of 3.200 GB/s is more than its link carries: 25 Gb/s are 3.125 GB/s",
+        'warning: Tokens per second "of one GPU" that grow 2 times with 2 times the GPUs are those of all',
+    ]
 
 
 def test_the_gain_is_over_20_percent(runs: dict[str, Run]) -> None:

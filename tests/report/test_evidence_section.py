@@ -18,6 +18,7 @@ from nsysan.report.sections.figures import FiguresView
 from tests.report.runs import BASELINE, run_of
 from tests.report.side_evidence import GPU_SAMPLES, JOB, LOG, RECORDING, SCHEDULER_JOBS, TRAINING_LOGS
 
+CONTRADICTED = "another log agrees with the trace, so the logs contradict each other"
 TOOK = "A step takes 3.066 ms by its timer, says train.log of steps 10 to 1,200"
 REST = (
     "its steps begin again 1 time; it goes on from a checkpoint; 11 iterations updated nothing, and lines that tell "
@@ -46,7 +47,7 @@ def test_a_sentence_or_two_for_each_file() -> None:
     [
         (
             replace(QUIET, slowdown=1.004, is_perturbed=False),
-            "train.log and trace agree on step time within 0.4 %.",
+            "train.log and trace agree on step time within 0.4 %: 3.066 ms.",
         ),
         (
             replace(QUIET, slowdown=None),
@@ -64,7 +65,11 @@ def test_what_is_said_of_a_step(log: TrainingLogSummary, sentence: str) -> None:
 
 @pytest.mark.parametrize(
     ("clocks", "told"),
-    [((), "2 GPUs and no clock of one at work"), ((1e9,), "1 GPU at 1,000 MHz at work")],
+    [
+        ((), "2 GPUs and no clock of one at work"),
+        ((1e9,), "1 GPU at 1,000 MHz at work"),
+        ((1_755e6, 1_755.2e6), "2 GPUs whose clocks at work are all 1,755 MHz"),
+    ],
 )
 def test_what_is_said_of_clocks(clocks: tuple[float, ...], told: str) -> None:
     gpus = tuple(replace(RECORDING.gpus[0], sm_clock_hz=clock) for clock in clocks or (None, None))
@@ -80,6 +85,29 @@ def test_of_a_job_only_what_is_accounted() -> None:
 
     assert list(evidence_sentences(run_of(SchedulerAccounts((job,))))) == [
         "Job 4711 is accounted without times, says jobs.txt."
+    ]
+
+
+def test_a_pending_job_has_not_begun() -> None:
+    jobs = run_of(SchedulerAccounts((replace(JOB, state="PENDING", queue_ns=None, run_ns=0),)))
+
+    assert list(evidence_sentences(jobs)) == [
+        "Job 4711 (pending) has not begun on 16 nodes with 128 GPUs, says jobs.txt."
+    ]
+    view = SECTION.build(jobs)
+    assert isinstance(view, EvidenceView)
+    assert [cell.text for cell in view.tables[0].rows[0]][3] == "unknown"
+
+
+def test_logs_that_contradict_each_other_are_called_so() -> None:
+    agreeing = replace(QUIET, name="a.log", slowdown=1.003, is_perturbed=False)
+    other = replace(QUIET, name="b.log", slowdown=1.258, is_perturbed=False)
+
+    told = list(evidence_sentences(run_of(TrainingLogs((agreeing, other)))))
+
+    assert told[:2] == [
+        "a.log and trace agree on step time within 0.3 %: 3.066 ms.",
+        f"b.log and trace disagree on step time by 25.8 %: {CONTRADICTED}.",
     ]
 
 

@@ -34,23 +34,17 @@ gpu1  1.000 s   50.0 %   10.0 %  0.0 %  0.0 %  10.0 %  5.0 %  25.0 %  60.0 %
 Kernels with the most time          class  count       total   share
 sgemm                                gemm     10     1.000 s  50.0 %
 ncclDevKernel_AllReduce     communication     10  450.000 ms  22.5 %
-mystery                             other    250  500.000 ms  25.0 %
 
 What idle GPUs waited for      in all  of idle
 data loading               260.000 ms   74.3 %
-launch starved              80.000 ms   22.9 %
-handover                    10.000 ms    2.9 %
-
+2 other causes              90.000 ms   25.7 %
 Longest idle gaps, by what ended them   GPU     begins at       lasts
 ncclDevKernel_AllReduce                gpu1  2.125000000s  125.000 ms
-sgemm                                  gpu1  2.500000000s  125.000 ms
-sgemm                                  gpu0  2.100000000s   50.000 ms
 
 4 steady steps on gpu0/p100, marked by step *: median 70.000 ms, 90 % within 100.000 ms, worst
 100.000 ms.
 Of the mean step of gpu0/p100, 100.000 ms with its waits, backward takes 50.0 %, data 20.0 % and
 gradient synchronization 20.0 % (90.0 % assigned, confidence high).
-
 Ranks waited 120.000 ms for each other; the transfers took 30.000 ms.
 Rank 1 came last to 8 of 9 collectives; the others waited 100.000 ms for it. Slow clock: it computes
 90.000 ms longer, its kernels take 1.35 times as long, all by one ratio.
@@ -60,7 +54,6 @@ NCCL 2.27.3+cuda12.9 names IB (2 ranks) and Socket (1 rank) on RoCE as its netwo
 over P2P/direct pointer (128), NET/Socket (4), says nccl.log.
 nccl-tests reached up to 338.820 GB/s of bus bandwidth with all reduce, as its bus factor tells,
 over 16 ranks on 2 nodes (NVIDIA H100 80GB HBM3), says table.txt.
-
 train.log and trace disagree on step time by 142.4 %: the profiler slows this run.
 A step takes 3.066 ms by its timer, says train.log of steps 10 to 1,200, and 7.433 ms in the trace.
 From step to step 3.400 ms pass by train.log, of which 340.000 µs lie outside its timer.
@@ -69,7 +62,6 @@ nothing, and lines that tell of such do not count.
 nvidia-smi dmon sampled 2 GPUs whose clocks at work lie between 1,300 and 1,755 MHz, says dmon.txt.
 Job 4711 (completed) waited 3,000.000 s in the queue and ran 90,001.000 s on 16 nodes with 128 GPUs,
 says jobs.txt.
-
 At its peak 60.000 GB of gpu1 are taken, 75.0 % of 80.000 GB.
 10 calls in 5 steady steps of r0/p100/d0 allocate or free memory. They take 4.000 ms, waits for the
 GPU included.

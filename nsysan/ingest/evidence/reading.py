@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from nsysan.model.evidence import Evidence, EvidenceItem
 from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.registry import discover
 from nsysan.model.text import visible_text
+
+_HEAD_BYTES = 64
 
 
 def read_evidence(paths: Sequence[Path], progress: Progress = UNWATCHED, *, keep_identity: bool = False) -> Evidence:
@@ -39,6 +42,7 @@ def _items_of(path: Path, progress: Progress) -> list[EvidenceItem]:
         _demand_content(path, shown)
         found = kinds_of(path)
         if not found:
+            _refuse_wide_text(path, shown)
             known = ", ".join(kind.what for kind in _known_kinds())
             raise InputError(f"{shown} is no evidence that nsysan knows.", f"It reads {known}.")
         items = [item for kind in found for item in kind.read(path, path.name)]
@@ -54,6 +58,22 @@ def _demand_content(path: Path, shown: str) -> None:
         raise InputError(f"{shown} is no file, so it is no evidence.", "Name the files themselves, one by one.")
     if not size_bytes:
         raise InputError(f"{shown} is empty: it tells nothing.", "Leave it out, or make it again.")
+
+
+def _refuse_wide_text(path: Path, shown: str) -> None:
+    """Text of two bytes a character, as PowerShell's ``>`` writes it: no kind is recognised in it."""
+    head = _sample(path)[:_HEAD_BYTES]
+    marked = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if marked or any(_is_every_other_zero(head, first) for first in (0, 1)):
+        raise InputError(
+            f"{shown} is text in UTF-16, and evidence is read as UTF-8.",
+            "Convert it: iconv -f UTF-16 -t UTF-8 FILE > CONVERTED.",
+        )
+
+
+def _is_every_other_zero(head: bytes, first: int) -> bool:
+    """Whether every other byte from ``first`` on is zero and no other is: the first characters are ASCII."""
+    return len(head) > 1 and not any(head[first::2]) and all(head[1 - first :: 2])
 
 
 def _sample(path: Path) -> bytes:

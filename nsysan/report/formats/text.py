@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
 
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.contention import Contention
@@ -24,6 +26,7 @@ from nsysan.model.units import counted, format_count, format_duration, format_fr
 from nsysan.planning.throughput import Throughput
 from nsysan.report.columns import WIDTH, cut, drawn, wrapped
 from nsysan.report.evidence_sentences import evidence_sentences
+from nsysan.report.finding_lines import finding_lines
 from nsysan.report.guide import guide_page
 from nsysan.report.late_ranks import straggler_sentence, stragglers_of
 from nsysan.report.look_next import leads, look_next
@@ -47,10 +50,8 @@ from nsysan.report.viewer import viewer_of
 from nsysan.report.walk import walk_line
 
 _GPU_COUNT = 8
-_KERNEL_COUNT = 5
-_GAP_COUNT = 3
-_CAUSE_COUNT = 4
-_ENTRY_COUNT = 3
+_NOTE_COUNT = 3
+_SCREEN_LINES = 55
 _NAME_CELLS = 60
 _PARAGRAPH_LINES = 6
 """No sentence of ours takes more: what is cut is a name out of the trace."""
@@ -65,20 +66,45 @@ _PART_HEADS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """How many rows of each list are shown at most, and whether those that belong together are one block."""
+
+    kernels: int
+    causes: int
+    gaps: int
+    findings: int
+    is_dense: bool
+
+
+_AMPLE = _Rows(kernels=5, causes=4, gaps=3, findings=3, is_dense=False)
+_FEW = _Rows(kernels=2, causes=1, gaps=1, findings=2, is_dense=True)
+
+
 def render_text(run: Run) -> str:
-    """The run on one screen: verdict, worst GPUs, longest kernels and gaps, findings, and what is missing."""
-    blocks = (
-        _head(run),
-        _gpu_lines(run),
-        _kernel_lines(run),
-        _cause_lines(run),
-        _gap_lines(run),
+    """The run on one screen: verdict, worst GPUs, longest kernels and gaps, findings, and what is missing.
+
+    What does not fit 55 lines has shorter lists; no sentence is left out for it.
+    """
+    ample = _text(run, _AMPLE)
+    return ample if ample.count("\n") <= _SCREEN_LINES else _text(run, _FEW)
+
+
+def _text(run: Run, rows: _Rows) -> str:
+    sentences = (
         [*_step_lines(run), *_stage_lines(run)],
         [*_collective_lines(run), *_nccl_lines(run)],
         _evidence_lines(run),
         _inside_lines(run),
+    )
+    blocks = (
+        _head(run),
+        _gpu_lines(run),
+        _kernel_lines(run, rows.kernels),
+        *_parted([_cause_lines(run, rows.causes), _gap_lines(run, rows.gaps)], rows),
+        *_parted(sentences, rows),
         [
-            *_finding_lines(run),
+            *finding_lines(run, rows.findings),
             *_note_lines(run),
             *_skipped_lines(run),
             *_next_lines(run),
@@ -89,6 +115,11 @@ def render_text(run: Run) -> str:
 
 
 RENDERER = Renderer(".txt", render_text)
+
+
+def _parted(blocks: Sequence[list[str]], rows: _Rows) -> Sequence[list[str]]:
+    """Blocks that lie near each other: one where room is short."""
+    return [list(chain.from_iterable(blocks))] if rows.is_dense else blocks
 
 
 def _head(run: Run) -> list[str]:
@@ -139,11 +170,11 @@ def _share(gpu: GpuTimes, part: Part) -> str:
     return paired(share, "to", format_fraction(gpu.exposed_communication_max_ns / gpu.time.window_ns))
 
 
-def _kernel_lines(run: Run) -> list[str]:
+def _kernel_lines(run: Run, count: int) -> list[str]:
     summary = run.results.get(KernelSummary)
     if isinstance(summary, Skipped) or not summary.kernels:
         return []
-    rows = [_kernel_cells(row) for row in summary.kernels[:_KERNEL_COUNT]]
+    rows = [_kernel_cells(row) for row in summary.kernels[:count]]
     return drawn(("Kernels with the most time", "class", "count", "total", "share"), rows)
 
 
@@ -152,7 +183,7 @@ def _kernel_cells(row: KernelRow) -> list[str]:
     return [row.name, spelled(row.kernel_class), format_count(row.count), format_duration(row.total_ns), share]
 
 
-def _cause_lines(run: Run) -> list[str]:
+def _cause_lines(run: Run, count: int) -> list[str]:
     """What the GPUs waited for while they were idle, all of them together."""
     gpu_time = run.results.get(GpuTime)
     if isinstance(gpu_time, Skipped):
@@ -161,7 +192,7 @@ def _cause_lines(run: Run) -> list[str]:
     idle_ns = sum(causes.idle_ns for causes in explained)
     times_ns = {cause: sum(causes.of(cause) for causes in explained) for cause in Cause}
     longest = sorted(filter(times_ns.get, times_ns), key=lambda cause: -times_ns[cause])
-    shown = longest if len(longest) <= _CAUSE_COUNT + 1 else longest[:_CAUSE_COUNT]
+    shown = longest if len(longest) <= count + 1 else longest[:count]
     rows = [_cause_cells(spelled(cause), times_ns[cause], idle_ns) for cause in shown]
     rest_ns = idle_ns - sum(times_ns[cause] for cause in shown)
     if len(shown) < len(longest):
@@ -253,21 +284,17 @@ def _inside_lines(run: Run) -> list[str]:
     return [line for sentence in sentences for line in _wrapped(ended(sentence))]
 
 
-def _gap_lines(run: Run) -> list[str]:
+def _gap_lines(run: Run, count: int) -> list[str]:
     idle_gaps = run.results.get(IdleGaps)
     if isinstance(idle_gaps, Skipped) or not idle_gaps.gaps:
         return []
-    rows = [_gap_cells(gap) for gap in idle_gaps.gaps[:_GAP_COUNT]]
+    rows = [_gap_cells(gap) for gap in idle_gaps.gaps[:count]]
     return drawn(("Longest idle gaps, by what ended them", "GPU", "begins at", "lasts"), rows)
 
 
 def _gap_cells(gap: Gap) -> list[str]:
     end = "the end of the window" if gap.after is None else gap.after
     return [end, gap.gpu, format_timestamp(gap.start_ns), format_duration(gap.duration_ns)]
-
-
-def _finding_lines(run: Run) -> list[str]:
-    return _bounded([f"{finding.severity.value}: {finding.title}" for finding in run.findings], "finding")
 
 
 def _note_lines(run: Run) -> list[str]:
@@ -298,9 +325,9 @@ def _story(run: Run) -> str | None:
 
 
 def _bounded(entries: Sequence[str], noun: str) -> list[str]:
-    omitted_count = len(entries) - _ENTRY_COUNT
+    omitted_count = len(entries) - _NOTE_COUNT
     more = [f"and {counted(omitted_count, f'more {noun}')} on the page"] if omitted_count > 0 else []
-    return [line for entry in (*entries[:_ENTRY_COUNT], *more) for line in _wrapped(entry)]
+    return [line for entry in (*entries[:_NOTE_COUNT], *more) for line in _wrapped(entry)]
 
 
 def _wrapped(paragraph: str) -> list[str]:

@@ -1,0 +1,66 @@
+"""A profile that gives no shapes is said not to be used, and why."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nsysan.pipeline.analyze import AnalyzeOptions
+from nsysan.report.formats.text import render_text
+from nsysan.synth.export import Export
+from tests.runs import analyze_exports
+
+GEMM = "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64"
+SIZES = [[8, 4], [4, 2]]
+
+
+def profile(*, sizes: object) -> str:
+    """One product, its operator around the launch."""
+    inputs = {} if sizes is None else {"Input Dims": sizes}
+    entries = [
+        ("cpu_op", "aten::mm", 1, 8, {"External id": 1, **inputs}),
+        ("cuda_runtime", "cudaLaunchKernel", 2, 2, {"correlation": 5, "External id": 1}),
+        ("kernel", GEMM, 6, 4, {"correlation": 5, "External id": 1, "device": 0, "stream": 7}),
+    ]
+    events = [
+        {"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": 1, "ts": ts, "dur": dur, "args": args}
+        for cat, name, ts, dur, args in entries
+    ]
+    return json.dumps({"schemaVersion": 1, "traceEvents": events})
+
+
+@pytest.mark.parametrize(
+    ("export", "sizes", "why"),
+    [
+        (
+            Export().kernel(0, 9_000, "another_gemm_kernel"),
+            SIZES,
+            "the launches of kernels in it do not fit those of the report, so it may be of another job",
+        ),
+        (
+            Export().kernel(0, 9_000, GEMM),
+            None,
+            "it tells no shapes of matrix products; record it with record_shapes=True",
+        ),
+        (
+            Export()
+            .nvtx(0, 9_000, f"aten::mm, op_id = 7, sizes = {SIZES}")
+            .call(10, 500, "cudaLaunchKernel", correlation=1)
+            .kernel(1_000, 8_000, GEMM, correlation=1),
+            SIZES,
+            "the report tells shapes of matrix products itself",
+        ),
+    ],
+    ids=["another job", "no shapes", "shapes in the report"],
+)
+def test_why_a_profile_is_not_used(tmp_path: Path, export: Export, sizes: object, why: str) -> None:
+    path = tmp_path / "rank0.pt.trace.json"
+    path.write_text(profile(sizes=sizes))
+
+    run = analyze_exports(tmp_path, export, options=AnalyzeOptions(evidence=(path,)))
+
+    [note] = [note for note in run.notes if note.id == "profile_not_used"]
+    assert note.sentence == f"rank0.pt.trace.json is not used: {why}."
+    assert note.sentence in " ".join(render_text(run).split())
