@@ -248,9 +248,14 @@ class _JobLosses:
                 lost_ns = excess.setdefault(cause, np.zeros_like(self._own_ns))
                 lost_ns[places[straggler.device]] = self._excess_ns(places[straggler.device], cause)
         for cause, lost_ns in excess.items():
+            yield (cause, BottleneckClass.COMPUTE, self._late_bound(cause)), lost_ns
+
+    def _late_bound(self, cause: str) -> Bound:
+        if cause == MOE_SKEW:
             # an even load also sends less to the rank with most
-            bound = Bound.AT_LEAST if cause == MOE_SKEW else Bound.EITHER
-            yield (cause, BottleneckClass.COMPUTE, bound), lost_ns
+            return Bound.AT_LEAST
+        # two ranks that send to each other may share out one load, of which half the excess stays
+        return Bound.AT_MOST if cause == SLOW_COMPUTE and self._are_two_that_send() else Bound.EITHER
 
     def _compute_cause(self, why: Lateness) -> str | None:
         """More work, or slower kernels but not all by one ratio, is skew where ranks hand out tokens to each other."""
@@ -265,6 +270,12 @@ class _JobLosses:
             row.kind == Collective.ALL_TO_ALL.value or (row.kind == Collective.SEND_RECV.value and len(row.ranks) > 2)  # noqa: PLR2004 -- more than a message
             for row in rows
         )
+
+    def _are_two_that_send(self) -> bool:
+        """Whether messages between two may be tokens handed out."""
+        collectives = self._results.get(Collectives)
+        rows = () if isinstance(collectives, Skipped) else collectives.collectives
+        return len(self._own_ns) == 2 and any(row.kind == Collective.SEND_RECV.value for row in rows)  # noqa: PLR2004 -- a pair
 
     def _excess_ns(self, place: int, cause: str) -> Int64Array:
         others = np.delete(self._computing_ns, place, axis=0)

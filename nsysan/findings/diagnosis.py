@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.step_losses import ClassLoss, LossReport, StepLosses
+from nsysan.analysis.stragglers import Stragglers
 from nsysan.findings.product_speed import ProductSpeed
 from nsysan.findings.thresholds import BUSY_FRAC, MATERIAL_FRAC, NAMED_FRAC
 from nsysan.model.findings import ClassVerdict, Diagnosis, Finding, Headline
@@ -51,12 +52,15 @@ class _Walk:
     def diagnosis(self) -> Diagnosis:
         """The verdict on every class, and the headline over all of them."""
         classes = {one: self._verdict(one) for one in BottleneckClass}
-        largest = max(classes, key=self._weight)
-        material = self._weight(largest) >= MATERIAL_FRAC * self._report.stretch_ns
-        headline = self._headline(largest) if material else None
+        headline = next(filter(None, map(self._headline, self._largest_first())), None)
         why = self._caveat() if headline is not None else self._nothing()
-        order = None if headline is None else self._order(classes, largest)
+        order = None if headline is None else self._order(classes, headline.bottleneck_class)
         return Diagnosis(headline, why, classes, self._begin(), order)
+
+    def _largest_first(self) -> list[BottleneckClass]:
+        """The classes that may cost enough to matter."""
+        material = [one for one in BottleneckClass if self._weight(one) >= MATERIAL_FRAC * self._report.stretch_ns]
+        return sorted(material, key=self._weight, reverse=True)
 
     def _weight(self, one: BottleneckClass) -> int:
         """What a class may cost."""
@@ -157,6 +161,8 @@ class _Walk:
         compute_is_known = self._products.tells_of_computing or (
             self._losses[BottleneckClass.COMPUTE].recoverable_ns >= MATERIAL_FRAC * self._report.stretch_ns
         )
+        if one is not self._largest_first()[0]:
+            return "is the largest loss with a remedy"
         if not compute_is_known and self._weight(one) < hidden_ns:
             return "is the largest measurable loss"
         return "holds the job back most"
@@ -199,8 +205,24 @@ class _Walk:
         if unknown_ns >= MATERIAL_FRAC * self._report.stretch_ns:
             share = paired(format_duration(unknown_ns), "of", format_duration(self._report.stretch_ns))
             return f"No verdict: idle time whose cause is not known costs most, {share} {_SPANS[self._report.basis]}."
+        if self._report.waiting_ns >= MATERIAL_FRAC * self._report.stretch_ns:
+            return self._waiting()
         shown = f"No cause costs {format_fraction(MATERIAL_FRAC)} of {_STRETCHES[self._report.basis]} or more"
         return ". ".join(filter(None, (shown, self._products.doubt))) + "."
+
+    def _waiting(self) -> str:
+        """That ranks wait for each other, and why none can be named that makes them."""
+        report, stragglers = self._report, self._results.get(Stragglers)
+        cost = paired(format_duration(report.waiting_ns), "of", format_duration(report.stretch_ns))
+        told = (
+            f"No verdict: ranks wait for each other, {cost} {_SPANS[report.basis]} "
+            f"({format_fraction(report.waiting_ns / report.stretch_ns)})"
+        )
+        if isinstance(stragglers, Skipped) or stragglers.stragglers:
+            return f"{told}, and nothing tells what made those late that came last."
+        return (
+            f"{told}, but no rank comes late to collectives, and messages between two do not tell whose work is late."
+        )
 
 
 _NO_DATA_WAITS = (

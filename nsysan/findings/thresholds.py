@@ -17,6 +17,8 @@ SHORT_KERNEL_NS = 10_000
 """A kernel this short is over before the next launch call returns (nsys-ai's book of root causes)."""
 MOSTLY_FRAC = 0.5
 """More than half, where a sentence says "mostly"."""
+ADVISED_FRAC = 0.10
+"""Of exposed communication: transfers with less are no reason for advice about their kind. Proposal."""
 SLOWED_FACTOR = 1.15
 """Beside communication: kernels that take so many times longer contend with it (nccl issue 1433); proposal."""
 SLOW_LINK_FRAC = 0.7

@@ -18,19 +18,22 @@ from nsysan.hardware.data_sheet_table import DataSheet
 from nsysan.hardware.data_sheets import GpuFacts
 from nsysan.hardware.gemm_ceilings import peak_ceiling
 from nsysan.model.ceilings import Ceilings, Dtype, Origin
+from nsysan.model.errors import UsageError
 from nsysan.model.findings import Finding
 from nsysan.model.kernels import MULTIPLYING
 from nsysan.model.losses import Basis
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.text import visible_text
 from nsysan.model.units import NS_PER_S, S_PER_HOUR
 from nsysan.pipeline.layouts import layout_rows
 from nsysan.pipeline.smaller_run import scaling_row
 from nsysan.planning.cost import gpu_hours, saved_frac
 from nsysan.planning.flop import Attention, flop_per_token
+from nsysan.planning.limits import refuse_too_few_gpus
 from nsysan.planning.mfu import Pace, conventions, utilisation
 from nsysan.planning.model_shape import ModelShape
 from nsysan.planning.scaling import StepParts
-from nsysan.planning.throughput import CostRow, LayoutRow, Throughput, ThroughputReport, UtilisationRow
+from nsysan.planning.throughput import GIVEN_PEAK, CostRow, LayoutRow, Throughput, ThroughputReport, UtilisationRow
 
 _NO_MODEL = "needs the model: give --model"
 _NO_PEAK = "needs the dense peak of one GPU: give --peak, or --dtype where the trace names the GPU"
@@ -46,7 +49,7 @@ _MORE_MULTIPLY = "more kernels multiply than are known by name, which alone woul
 class ThroughputOptions:
     """What the user says. ``peak_flop_per_s`` is of one GPU, dense, of ``dtype``; ``price`` of a GPU-hour.
 
-    ``smaller`` are the parts of a step of a run on fewer GPUs.
+    ``smaller`` are the parts of a step of a run on fewer GPUs. Raises UsageError where ``dtype`` is none that is known.
     """
 
     model: ModelShape | None = None
@@ -54,6 +57,13 @@ class ThroughputOptions:
     dtype: str | None = None
     price: float | None = None
     smaller: StepParts | None = None
+
+    def __post_init__(self) -> None:
+        if self.dtype is not None and _dtype_of(self.dtype) is None:
+            raise UsageError(
+                f"{visible_text(self.dtype)!r} is no data type that peaks are known of.",
+                f"Known types: {', '.join([*(one.value for one in Dtype), *_DTYPES])}.",
+            )
 
     @property
     def is_given(self) -> bool:
@@ -64,7 +74,7 @@ class ThroughputOptions:
 def with_throughput(results: ResultSet, options: ThroughputOptions, job: Job) -> ResultSet:
     """The results and the throughput, with MFU and tokens a second among the baseline figures.
 
-    Raises UsageError where MFU comes out above 1.
+    Raises UsageError where MFU comes out above 1, and where the model needs more GPUs than there are.
     """
     if not options.is_given:
         return results
@@ -100,6 +110,11 @@ def _yardstick(job: Job) -> Yardstick:
     return kinds[0] if alike else Yardstick(GpuFacts(None), None, None, None)
 
 
+def _dtype_of(name: str) -> Dtype | None:
+    """The data type of this name, ours or Hugging Face's; None where it is neither."""
+    return {dtype.value: dtype for dtype in Dtype}.get(_DTYPES.get(name, name))
+
+
 class _Measured:
     """What the results tell of the pace, and what the options make of it."""
 
@@ -118,6 +133,8 @@ class _Measured:
         per_s = None if tokens is None or step_ns is None else tokens * NS_PER_S / step_ns
         price = self._options.price
         hourly = None if price is None or world_size is None else price * world_size
+        if model is not None and world_size is not None:
+            refuse_too_few_gpus(model, world_size)
         return ThroughputReport(
             step_ns=step_ns,
             world_size=world_size,
@@ -153,7 +170,7 @@ class _Measured:
         """What the user says of the peak, else the data sheet of the GPU and of the data type."""
         given = self._options.peak_flop_per_s
         if given is not None:
-            return Ceiling(given, Level.DATA_SHEET, "given with --peak")
+            return Ceiling(given, Level.DATA_SHEET, GIVEN_PEAK)
         return self._ceiling_of(None, self._yardstick.sheet)
 
     @cached_property
@@ -163,8 +180,7 @@ class _Measured:
         return None if ceilings is None or ceilings.origin is Origin.SIMULATED else self._ceiling_of(ceilings, None)
 
     def _ceiling_of(self, ceilings: Ceilings | None, sheet: DataSheet | None) -> Ceiling | None:
-        known = {dtype.value: dtype for dtype in Dtype}
-        dtype = known.get(_DTYPES.get(self._dtype or "", self._dtype or ""))
+        dtype = _dtype_of(self._dtype or "")
         return None if dtype is None else peak_ceiling(ceilings, sheet, dtype)
 
     def _utilisation(self) -> Iterator[UtilisationRow]:
@@ -214,7 +230,14 @@ class _Measured:
         assert self._step_ns is not None
         assert self._world_size is not None
         assert self._peak is not None
-        return Pace(self._step_ns, self._world_size, self._peak.rate)
+        return Pace(self._step_ns, self._world_size, self._peak.rate, self._peak_of(self._peak))
+
+    def _peak_of(self, peak: Ceiling) -> str:
+        """``float32 as the model says, NVIDIA H100 data sheet``: a peak of another type is many times as high."""
+        if peak.source == GIVEN_PEAK or self._dtype is None:
+            return peak.source
+        by_model = " as the model says, --dtype says otherwise" if self._options.dtype is None else ""
+        return f"{self._dtype}{by_model}, {peak.source}"
 
     @property
     def _lacking(self) -> str | None:

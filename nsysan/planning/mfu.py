@@ -12,11 +12,12 @@ from nsysan.planning.model_shape import ModelShape, Recompute
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast a job trains, and on what: ``peak_flop_per_s`` is of one GPU, dense, of the stated data type."""
+    """How fast a job trains, and on what: ``peak_flop_per_s`` is of one GPU, dense, ``peak_of`` the type and source."""
 
     step_ns: float
     world_size: int
     peak_flop_per_s: float
+    peak_of: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def utilisation(shape: ModelShape, pace: Pace, attention: Attention) -> Utilisat
             f"MFU would be {format_fraction(mfu)} (HFU {format_fraction(hfu)}), which cannot be: {suspect(shape)} is "
             "wrong.",
             f"It is {tokens:,} tokens a step, {found.model:.4g} FLOP a token, {pace.world_size} GPUs of "
-            f"{pace.peak_flop_per_s:.4g} FLOP/s and a step of {pace.step_ns / 1e9:.6g} s.",
+            f"{pace.peak_flop_per_s:.4g} FLOP/s ({pace.peak_of}) and a step of {pace.step_ns / 1e9:.6g} s.",
         )
     return Utilisation(attention, found.model, tokens * found.model, mfu, hfu)
 
@@ -57,7 +58,8 @@ def suspect(shape: ModelShape) -> str:
         return "top_k, without which all experts count,"
     if shape.parameters is not None:
         return "parameters, of a mixture those that a token uses,"
-    return f"global_batch ({shape.global_batch}) or sequence ({shape.sequence}), else the world size or the peak,"
+    batch = f"global_batch ({shape.global_batch}) or sequence ({shape.sequence})"
+    return f"{batch}, else the world size, the peak or its data type,"
 
 
 def conventions(shape: ModelShape, attention: Attention) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from nsysan.model.errors import InputError
 from nsysan.model.text import visible_text
+from nsysan.planning.limits import refuse_impossible
 from nsysan.planning.model_shape import LatentAttention, ModelShape, Recompute
 
 _ARGUMENT = re.compile(r"^[^\n]*?(\w+) \.{3,} (.*?)\s*$", re.MULTILINE)
@@ -41,7 +42,9 @@ _SPELLINGS = {
     "parameters": (),
 }
 _GATED = {"silu", "swiglu", "swish", "gelu_pytorch_tanh", "geglu"}
-_PLAIN_MODELS = {"gpt2", "gpt_neox", "opt", "bloom", "falcon", "phi"}
+_PLAIN_MODELS = {"gpt2", "gpt_neox", "opt", "bloom", "falcon", "phi", "starcoder2"}
+_GATED_FAMILY = "gemma"
+"""Their activation has the name of a plain one."""
 _NEEDED = ("layers", "hidden", "heads", "vocabulary")
 _TEXTS = {"dtype"}
 _HINT = (
@@ -103,9 +106,12 @@ def _value(known: Mapping[str, Any], key: str) -> int | str | None:
 
 def _number(name: str, value: Any) -> int:
     try:
-        number = int(float(value)) if not isinstance(value, (list, tuple)) else int(value[0])
+        told = float(value[0] if isinstance(value, (list, tuple)) else value)
+        number = int(told)
     except (TypeError, ValueError, OverflowError, IndexError):
         raise InputError(f"{name} is {visible_text(str(value)[:40])!r}, which is no number.", _HINT) from None
+    if number != told:
+        raise InputError(f"{name} is {told:g}, which is no whole number.", _HINT)
     if number < 0:
         raise InputError(f"{name} is below zero.", _HINT)
     return number
@@ -116,9 +122,9 @@ def _completed(values: dict[str, Any], known: Mapping[str, Any]) -> dict[str, An
     heads, hidden = values["heads"], values["hidden"]
     if not heads or not hidden or not values["layers"]:
         raise InputError("A model has at least one layer, one head and a hidden size.", _HINT)
-    grouped = known.get("group_query_attention")
-    if grouped in {False, "False"}:
+    if known.get("group_query_attention") in {False, "False"}:
         values.pop("kv_heads", None)
+    refuse_impossible(values)
     values.setdefault("kv_heads", heads)
     values.setdefault("head_size", hidden // heads)
     values.setdefault("ffn", 4 * hidden)
@@ -139,7 +145,9 @@ def _is_gated(known: Mapping[str, Any]) -> bool:
         return str(told).lower() in {"true", "1"}
     if known.get("model_type") in _PLAIN_MODELS:
         return False
-    return str(known.get("hidden_act", "")).lower() in _GATED
+    if str(known.get("model_type", "")).startswith(_GATED_FAMILY):
+        return True
+    return str(known.get("hidden_act") or known.get("hidden_activation")).lower() in _GATED
 
 
 def _recompute(known: Mapping[str, Any]) -> Recompute:

@@ -77,6 +77,10 @@ class ScalingRow:
     logs_tell_of_one_gpu: bool = False
 
 
+GIVEN_PEAK = "given with --peak"
+"""The source of a peak that the user told, of whatever type."""
+
+
 @dataclass(frozen=True, slots=True)
 class ThroughputReport:
     """``unknown`` says of what is null why. ``price`` is of a GPU-hour, in the currency of whoever gave it.

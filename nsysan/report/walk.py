@@ -114,7 +114,11 @@ def next_by_size(run: Run) -> Sentence | None:
     ordered = sorted(others, key=lambda one: -others[one])
     told = ", then ".join(f"{one.value} with {format_fraction(others[one])}" for one in ordered)
     order = f" {run.diagnosis.order}" if run.diagnosis.order is not None else ""
-    return (Phrase(f"Next by size: {told}.{order}"),) if ordered else None
+    if headline is None or not ordered:
+        return None
+    # the largest class leads only where something of it can be cured
+    is_larger = others[ordered[0]] > _weight(run, run.diagnosis.classes[headline.bottleneck_class])
+    return (Phrase(f"{'By size' if is_larger else 'Next by size'}: {told}.{order}"),)
 
 
 def _weight(run: Run, verdict: ClassVerdict) -> float:

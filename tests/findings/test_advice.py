@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import msgspec
 import pytest
@@ -131,6 +132,39 @@ def all_to_all(rank_count: int, nodes: int) -> ResultSet:
         unresolved=None,
     )
     return ResultSet({"collectives": Collectives((row,), 0, (), None)})
+
+
+def result_rows(results: ResultSet) -> tuple[CollectiveRow, ...]:
+    found = results.get(Collectives)
+    assert isinstance(found, Collectives)
+    return found.collectives
+
+
+@pytest.mark.parametrize(
+    ("purpose", "other_ns", "advised"),
+    [
+        (None, 0, True),
+        (Purpose.DATA_PARALLEL, 0, True),
+        (Purpose.TENSOR_PARALLEL, 0, False),
+        # 9 ns of 109 that are not hidden
+        (Purpose.DATA_PARALLEL, 100, False),
+    ],
+)
+def test_advice_about_gradients_needs_reductions_that_may_be_theirs(
+    purpose: Purpose | None,
+    other_ns: int,
+    advised: bool,  # noqa: FBT001
+) -> None:
+    [other] = result_rows(all_to_all(2, 1))
+    rows = (
+        replace(other, kind="all_reduce", purpose=purpose),
+        replace(other, exposed_ns=other_ns),
+    )
+    results = ResultSet({"collectives": Collectives(rows, 0, (), None)})
+
+    told = " ".join(advise(losses.EXPOSED_COLLECTIVE, BottleneckClass.COMMUNICATION, results))
+
+    assert ("gradients" in told) is advised
 
 
 @pytest.mark.parametrize(("rank_count", "nodes", "advised"), [(4, 1, False), (8, 1, False), (16, 2, True)])

@@ -13,10 +13,13 @@ from nsysan.analysis.pipelines import Pipelines
 from nsysan.analysis.step_losses import StepLosses
 from nsysan.analysis.stragglers import Pattern, Stragglers
 from nsysan.model.findings import Headline
+from nsysan.model.losses import SLOW_COMPUTE, Bound
 from nsysan.model.verdicts import BottleneckClass, ClassState, Severity
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.report.look_next import look_next
+from nsysan.report.prose import plain
 from nsysan.report.verdict import state_verdict
+from nsysan.report.walk import walk_details
 from nsysan.synth.generate import Generated, generate
 from nsysan.synth.placement import Layout
 from nsysan.synth.request import Request
@@ -129,6 +132,44 @@ def test_a_pipeline_bubble_is_named_whether_waits_are_known_or_not(
     words = [one.sentence for one in finding.evidence if one.source == Pipelines.id]
     assert [sentence.endswith("4 parts a step alone make 42.9 %.") for sentence in words] == [True] * includes_blobs
     assert result_of(run, StepLosses).step_losses.waiting_ns == 0
+
+
+def two_ranks_of(name: str, folder: Path, *, with_cause: bool = True) -> Run:
+    scenario = SCENARIOS[name]
+    assert scenario.without is not None
+    other = scenario if with_cause else replace(scenario, knobs=scenario.without, without=None)
+    return run_of(generate(Request(scenario=other, rank_count=2, step_count=STEPS)), folder)
+
+
+def test_waiting_that_nobody_is_named_for_is_no_clean_bill(tmp_path: Path) -> None:
+    # of 2 stages messages alone do not tell which is late
+    run = two_ranks_of("pipeline_bubble", tmp_path)
+
+    assert run.diagnosis.headline is None
+    why = run.diagnosis.why or ""
+    assert why.startswith("No verdict: ranks wait for each other, ")
+    assert why.endswith("no rank comes late to collectives, and messages between two do not tell whose work is late.")
+
+
+def test_of_two_ranks_that_send_to_each_other_the_whole_excess_is_a_bound(tmp_path: Path) -> None:
+    # if it is one load that they share, as here, half the excess remains
+    run = two_ranks_of("moe_skew", tmp_path)
+
+    [late] = [loss for loss in result_of(run, StepLosses).step_losses.causes if loss.cause == SLOW_COMPUTE]
+    assert late.bound is Bound.AT_MOST
+    assert headline_of(run).rank == 1
+
+
+def test_a_larger_class_without_a_finding_does_not_hide_the_next(tmp_path: Path) -> None:
+    run = two_ranks_of("launch_bound", tmp_path, with_cause=False)
+
+    verdicts = run.diagnosis.classes
+    assert verdicts[BottleneckClass.SCHEDULING].state is verdicts[BottleneckClass.COMMUNICATION].state
+    headline = headline_of(run)
+    assert (headline.bottleneck_class, headline.cause) == (BottleneckClass.COMMUNICATION, "exposed_collective")
+    assert headline.sentence.startswith("Communication is the largest loss with a remedy: ")
+    told = [plain(sentence) for sentence in walk_details(run)]
+    assert [sentence for sentence in told if sentence.startswith("By size: scheduling with ")]
 
 
 @pytest.mark.parametrize("name", SOUND)

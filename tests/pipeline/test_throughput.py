@@ -12,6 +12,7 @@ from nsysan.analysis.baseline import FROM_MODEL, Baseline
 from nsysan.attribution.collectives.ranks import RankChoice
 from nsysan.cli.main import main
 from nsysan.model.ceilings import Dtype, Origin
+from nsysan.model.errors import UsageError
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.pipeline.throughput import ThroughputOptions
 from nsysan.planning.throughput import CostRow, Throughput, ThroughputReport
@@ -138,6 +139,33 @@ def test_without_a_peak_the_data_sheet_of_the_gpu_counts(tmp_path: Path) -> None
     # C75: a GPU without a name has no peak, and none is made up for a type that nobody told
     assert [nameless.peak_flop_per_s, typeless.peak_flop_per_s] == [None, None]
     assert {"mfu"} == set(nameless.unknown) == set(typeless.unknown)
+
+
+def test_text_and_refusal_name_the_data_type_of_the_peak(tmp_path: Path) -> None:
+    slow = replace(LLAMA_8B, dtype="float32", layers=1, vocabulary=9)
+    fast = replace(LLAMA_8B, dtype="float32", global_batch=4)
+
+    report = told(named_gpu(waiting_job()), tmp_path, ThroughputOptions(slow))
+    with pytest.raises(UsageError) as refused:
+        told(named_gpu(waiting_job()), tmp_path, ThroughputOptions(fast))
+
+    assert report.peak_flop_per_s == 67e12
+    assert "(full attention) of the float32 peak" in throughput_paragraph(report)
+    assert "of 6.7e+13 FLOP/s (float32 as the model says, --dtype says otherwise, NVIDIA H100 data sheet" in (
+        refused.value.hint or ""
+    )
+
+
+def test_a_data_type_without_a_peak_is_refused_with_those_that_are_known() -> None:
+    with pytest.raises(UsageError, match="'bf17' is no data type") as refused:
+        ThroughputOptions(LLAMA_8B, dtype="bf17")
+
+    assert (refused.value.hint or "").startswith("Known types: fp64, fp32, tf32, bf16, fp16, fp8, ")
+
+
+def test_a_model_spread_over_more_gpus_than_the_job_has_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="tensor_parallel 64 needs 64 GPUs, and the job has 1"):
+        told(waiting_job(), tmp_path, ThroughputOptions(replace(LLAMA_8B, tensor_parallel=64)))
 
 
 def test_a_part_of_a_gpu_is_not_held_against_the_whole(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from nsysan.model.errors import InputError, UsageError
 from nsysan.planning.flop import Attention, flop_per_token
+from nsysan.planning.limits import refuse_too_few_gpus
 from nsysan.planning.mfu import Pace, conventions, utilisation
 from nsysan.planning.model_config import parse_extra, parse_model
 from nsysan.planning.model_shape import ModelShape, Recompute
@@ -150,12 +151,57 @@ def test_a_window_limits_what_a_token_sees() -> None:
     assert windowed / full == pytest.approx(3 / 4)
 
 
+@pytest.mark.parametrize(
+    ("pieces", "says"),
+    [
+        (["sequence=0"], "sequence is 0, and is at least 1."),
+        (["tensor_parallel=0"], "tensor_parallel is 0, and is at least 1."),
+        (["experts=8", "top_k=9"], "top_k is 9, more than experts, which is 8."),
+        (["micro_batch=8", "global_batch=1"], "micro_batch is 8, more than global_batch, which is 1."),
+        (["kv_heads=7"], "kv_heads is 7, which does not divide the 32 heads."),
+        (["global_batch=1.5"], "global_batch is 1.5, which is no whole number."),
+    ],
+)
+def test_what_no_model_can_be_is_refused_by_its_key(pieces: list[str], says: str) -> None:
+    with pytest.raises(InputError) as refused:
+        parse_model(json.dumps(LLAMA_CONFIG), parse_extra(pieces))
+
+    assert refused.value.message == says
+
+
+def test_a_model_needs_as_many_gpus_as_it_is_spread_over() -> None:
+    spread = replace(LLAMA_8B, tensor_parallel=4, pipeline_parallel=2)
+
+    refuse_too_few_gpus(spread, 8)
+    with pytest.raises(UsageError, match="tensor_parallel 4 x pipeline_parallel 2 needs 8 GPUs, and the job has 4"):
+        refuse_too_few_gpus(spread, 4)
+    with pytest.raises(UsageError, match="expert_parallel 16 needs 16 GPUs, and the job has 8"):
+        refuse_too_few_gpus(replace(spread, expert_parallel=16), 8)
+
+
+@pytest.mark.parametrize(
+    ("activation", "is_gated"),
+    [
+        ({"model_type": "gemma", "hidden_act": "gelu"}, True),
+        ({"model_type": "gemma2", "hidden_act": None, "hidden_activation": "gelu_pytorch_tanh"}, True),
+        ({"model_type": "other", "hidden_act": None, "hidden_activation": "silu"}, True),
+        ({"model_type": "starcoder2", "hidden_act": "gelu_pytorch_tanh"}, False),
+        ({"model_type": "other", "hidden_act": "gelu"}, False),
+    ],
+)
+def test_gemma_is_gated_by_any_name_of_its_activation(activation: dict[str, str], is_gated: bool) -> None:  # noqa: FBT001
+    assert parse_model(json.dumps(LLAMA_CONFIG | activation)).is_gated is is_gated
+
+
 def test_more_than_all_is_refused_with_the_suspect() -> None:
     # C79: ten times the tokens; C82: all experts in place of the active ones
-    pace = Pace(1e9, 1, 989e12)
+    pace = Pace(1e9, 1, 989e12, "bf16, its data sheet")
 
     with pytest.raises(UsageError, match=r"MFU would be 191.\d %.*global_batch \(4\) or sequence \(8192\)"):
         utilisation(replace(LLAMA_8B, global_batch=4), pace, Attention.FULL)
+    with pytest.raises(UsageError) as refused:
+        utilisation(replace(LLAMA_8B, global_batch=4), pace, Attention.FULL)
+    assert "1 GPUs of 9.89e+14 FLOP/s (bf16, its data sheet)" in (refused.value.hint or "")
     with pytest.raises(UsageError, match="top_k"):
         utilisation(replace(DEEPSEEK_V3, top_k=256), pace, Attention.CAUSAL)
     with pytest.raises(UsageError, match="parameters"):

@@ -34,7 +34,7 @@ def gpt(layers: int, hidden: int, heads: int = 128, **keys: Any) -> ModelShape:
 
 
 def of_step(shape: ModelShape, gpus: int, step_s: float, peak: float, attention: Attention = FULL) -> Utilisation:
-    return utilisation(shape, Pace(step_s * 1e9, gpus, peak), attention)
+    return utilisation(shape, Pace(step_s * 1e9, gpus, peak, "as published"), attention)
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ COMMUNICATION = (
     Advice(
         id="overlap",
         causes=_EXPOSED,
-        sentence="Start reductions and gathers under computing: overlap of gradient reduction and of parameter gathers "
-        "(DDP and FSDP by default, Megatron --overlap-grad-reduce --overlap-param-gather), with buckets small enough "
-        "to begin early.",
+        sentence="Start reductions and gathers under computing (those of gradients and parameters DDP and FSDP do by "
+        "default, Megatron with --overlap-grad-reduce --overlap-param-gather), with buckets small enough to begin "
+        "early.",
         only_if="the longest exposed stretch follows computing it does not depend on",
         holds=lambda job: job.reduces,
     ),
@@ -30,14 +30,14 @@ COMMUNICATION = (
         id="accumulate",
         causes=_EXPOSED,
         sentence="Reduce gradients less often: accumulate over more micro-batches. DDP then sends 2 N once a step.",
-        only_if="the global batch may grow, or micro-batches shrink",
+        only_if="gradients are what is reduced, and the global batch may grow, or micro-batches shrink",
         holds=lambda job: job.reduces and not job.has_tensor_parallelism,
     ),
     Advice(
         id="reduce_narrow",
         causes=_EXPOSED,
         sentence="Reduce gradients in bf16, or compress them: half the bytes of 32-bit reductions.",
-        only_if="the loss is the same with it",
+        only_if="gradients are what is reduced, and the loss is the same with it",
         holds=lambda job: job.reduces_single_precision,
     ),
     Advice(

@@ -10,7 +10,7 @@ from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.analysis.step_losses import StepLosses
 from nsysan.findings.layout_change import layout_change
-from nsysan.findings.thresholds import MOSTLY_FRAC
+from nsysan.findings.thresholds import ADVISED_FRAC, MOSTLY_FRAC
 from nsysan.model.idle import Cause
 from nsysan.model.kernels import Collective, KernelClass
 from nsysan.model.purposes import Purpose
@@ -36,13 +36,18 @@ class Situation:
 
     @cached_property
     def reduces(self) -> bool:
-        """Whether ranks reduce or gather arrays, as data parallelism does."""
-        return any(row.kind in _REDUCTIONS for row in self.collectives)
+        """Whether what is exposed is, by kind and as far as its purpose is known, what data parallelism sends."""
+        return any(map(self._may_be_of_gradients, self.collectives))
 
     @cached_property
     def reduces_single_precision(self) -> bool:
         """Whether what they reduce is known to be 32 bits wide."""
-        return any(row.kind in _REDUCTIONS and "32" in (row.dtype or "") for row in self.collectives)
+        return any(self._may_be_of_gradients(row) and "32" in (row.dtype or "") for row in self.collectives)
+
+    def _may_be_of_gradients(self, row: CollectiveRow) -> bool:
+        exposed_ns = sum(one.exposed_ns for one in self.collectives)
+        is_much = row.exposed_ns > ADVISED_FRAC * exposed_ns
+        return row.kind in _REDUCTIONS and row.purpose in {None, Purpose.DATA_PARALLEL} and is_much
 
     @cached_property
     def spans_nodes(self) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_count, format_duration, format_flop_rate, format_fraction
-from nsysan.planning.throughput import CostRow, ScalingRow, Throughput, ThroughputReport, UtilisationRow
+from nsysan.planning.throughput import GIVEN_PEAK, CostRow, ScalingRow, Throughput, ThroughputReport, UtilisationRow
 from nsysan.report import cells
 from nsysan.report.elements import Cell, Column, Table
 from nsysan.report.layout_table import layout_table
@@ -59,6 +59,8 @@ def throughput_sentence(report: ThroughputReport) -> str | None:
     told = [f"{report.tokens_per_s:,.0f} tokens a second"] if report.tokens_per_s is not None else []
     known = [row for row in report.utilisation if row.mfu is not None]
     told += [f"MFU {fraction_or(row.mfu, '')} ({row.attention.value} attention)" for row in known]
+    if known and report.dtype is not None and report.peak_source != GIVEN_PEAK:
+        told[-1] += f" of the {report.dtype} peak"
     if report.cost_per_hour is not None:
         told.append(f"{report.cost_per_hour:,.2f} an hour")
     if report.scaling is not None:
