@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
+from nsysan.calibrate.bench import KERNELS
 from tests.calibrate.fakes import COMPILER, VARIABLES, Fake, build
 
 
@@ -21,9 +23,16 @@ def built_fake(tmp_path_factory: pytest.TempPathFactory) -> Fake:
 
 
 @pytest.fixture
-def fake(built_fake: Fake, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fake]:
-    """The fake libraries, new, in place of NVIDIA's; nothing may be left of them in the end."""
+def fake(built_fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fake]:
+    """The fake libraries, new, in place of NVIDIA's; nothing may be left of them in the end.
+
+    Kernels are there as source alone, whether or not nvcc compiled them when nsysan was built.
+    """
     built_fake.reset()
+    source = tmp_path / "kernels" / "kernels.cu"
+    source.parent.mkdir()
+    source.write_bytes(KERNELS.joinpath("kernels.cu").read_bytes())
+    monkeypatch.setattr("nsysan.calibrate.bench.KERNELS", source.parent)
     for name in VARIABLES:
         monkeypatch.setenv(name, built_fake.path)
     yield built_fake
