@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from nsysan.analysis.graph_builds import GraphBuilds
+from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
@@ -20,17 +21,12 @@ def find_conditional_graphs(results: ResultSet) -> Iterable[Finding]:
     count = sum(row.conditional_count for row in builds.graph_builds)
     if not count:
         return
-    yield Finding(
-        id=RULE.id,
-        bottleneck_class=None,
-        cause=None,
-        severity=Severity.INFO,
-        title="CUDA graphs have conditional nodes: kernels of loops and branches inside may be missing",
-        recoverable_ns=None,
-        evidence=(Evidence(f"{counted(count, 'conditional handle')} made while recording.", GraphBuilds.id),),
-        advice=(
-            "Take idle time while such a graph runs as an upper bound; CUPTI may record a loop's first round only.",
-        ),
+    yield notice(
+        RULE.id,
+        Severity.INFO,
+        "CUDA graphs have conditional nodes: kernels of loops and branches inside may be missing",
+        (Evidence(f"{counted(count, 'conditional handle')} made while recording.", GraphBuilds.id),),
+        "Take idle time while such a graph runs as an upper bound; CUPTI may record a loop's first round only.",
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from nsysan.analysis.nccl_logs import NcclLogs, NcclLogSummary, TimingInLog
 from nsysan.findings.logged_timings import place_of_timing
+from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
@@ -40,13 +41,10 @@ def _is_of_a_ring_over_nodes(timing: TimingInLog) -> bool:
 
 def _finding(log: NcclLogSummary, timing: TimingInLog, link: float) -> Finding:
     reached, carried = format_rate(timing.busbw_bytes_per_s), format_rate(link)
-    return Finding(
-        id=RULE.id,
-        bottleneck_class=None,
-        cause=None,
-        severity=Severity.WARNING,
-        title=f"A busbw of {reached} is more than its link carries: {link * BITS_PER_BYTE / 1e9:g} Gb/s are {carried}",
-        recoverable_ns=None,
-        evidence=(Evidence(f"{place_of_timing(log, timing)} on {timing.node_count} nodes, {reached}.", NcclLogs.id),),
-        advice=(_LOOK,),
+    return notice(
+        RULE.id,
+        Severity.WARNING,
+        f"A busbw of {reached} is more than its link carries: {link * BITS_PER_BYTE / 1e9:g} Gb/s are {carried}",
+        (Evidence(f"{place_of_timing(log, timing)} on {timing.node_count} nodes, {reached}.", NcclLogs.id),),
+        _LOOK,
     )

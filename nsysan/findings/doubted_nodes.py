@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.nccl_logs import NcclLogs, NcclLogSummary, TimingInLog
 from nsysan.findings.logged_timings import place_of_timing
+from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
 from nsysan.hardware.data_sheets import sheet_named
 from nsysan.model.findings import Evidence, Finding
@@ -71,13 +72,4 @@ def _nvlink(results: ResultSet) -> tuple[str, float | None]:
 
 
 def _finding(title: str, evidence: str, advice: str) -> Finding:
-    return Finding(
-        id=RULE.id,
-        bottleneck_class=None,
-        cause=None,
-        severity=Severity.INFO,
-        title=title,
-        recoverable_ns=None,
-        evidence=(Evidence(evidence, NcclLogs.id),),
-        advice=(advice,),
-    )
+    return notice(RULE.id, Severity.INFO, title, (Evidence(evidence, NcclLogs.id),), advice)

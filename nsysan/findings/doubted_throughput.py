@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
@@ -47,19 +48,16 @@ def _agree(one: float, other: float) -> bool:
 def _finding(title: str, row: ScalingRow, advice: str) -> Finding:
     assert row.logged_efficiency is not None, "logs tell it"
     of = "of one GPU" if row.logs_tell_of_one_gpu else "of the job, divided by its GPUs"
-    return Finding(
-        id=RULE.id,
-        bottleneck_class=None,
-        cause=None,
-        severity=Severity.WARNING,
-        title=title,
-        recoverable_ns=None,
-        evidence=(
+    return notice(
+        RULE.id,
+        Severity.WARNING,
+        title,
+        (
             Evidence(
                 f"From {row.smaller_gpu_count} to {row.gpu_count} GPUs tokens per second by the logs, {of}, become "
                 f"{row.logged_efficiency:.2f} times as many, by the traces' steps {row.efficiency:.2f} times a GPU.",
                 Throughput.id,
             ),
         ),
-        advice=(advice,),
+        advice,
     )

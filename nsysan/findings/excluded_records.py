@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from nsysan.analysis.gpu_time import GpuTime
+from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.prose import spelled
@@ -25,15 +26,12 @@ def find_excluded_records(results: ResultSet) -> Iterable[Finding]:
     if not counts:
         return
     described = ", ".join(f"{format_count(count)} {spelled(why)}" for why, count in sorted(counts.items()))
-    yield Finding(
-        id=RULE.id,
-        bottleneck_class=None,
-        cause=None,
-        severity=Severity.INFO,
-        title=f"{counted(sum(counts.values()), 'GPU record')} left out",
-        recoverable_ns=None,
-        evidence=(Evidence(f"Left out: {described}.", GpuTime.id),),
-        advice=("If there are many, stop the capture before the process exits, so that buffers are not lost.",),
+    yield notice(
+        RULE.id,
+        Severity.INFO,
+        f"{counted(sum(counts.values()), 'GPU record')} left out",
+        (Evidence(f"Left out: {described}.", GpuTime.id),),
+        "If there are many, stop the capture before the process exits, so that buffers are not lost.",
     )
 
 

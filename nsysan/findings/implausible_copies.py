@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from nsysan.analysis.copy_summary import CopyRow, CopySummary
+from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.prose import spelled
@@ -22,15 +23,12 @@ def find_implausible_copies(results: ResultSet) -> Iterable[Finding]:
     if not suspects:
         return
     count = sum(row.implausible_count for row in suspects)
-    yield Finding(
-        id=RULE.id,
-        bottleneck_class=None,
-        cause=None,
-        severity=Severity.WARNING,
-        title=f"{counted(count, 'memory operation')} faster than any link between these memories",
-        recoverable_ns=None,
-        evidence=tuple(Evidence(_sentence(row), CopySummary.id) for row in suspects),
-        advice=("Do not trust these rates: check the report's diagnostics for lost or reordered records.",),
+    yield notice(
+        RULE.id,
+        Severity.WARNING,
+        f"{counted(count, 'memory operation')} faster than any link between these memories",
+        (Evidence(_sentence(row), CopySummary.id) for row in suspects),
+        "Do not trust these rates: check the report's diagnostics for lost or reordered records.",
     )
 
 

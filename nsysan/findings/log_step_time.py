@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from nsysan.analysis.log_agreement import Apart, unit_factor
 from nsysan.analysis.training_logs import TrainingLogs, TrainingLogSummary, apart
 from nsysan.findings.logged_steps import both_times, training_logs
+from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet
@@ -69,15 +70,12 @@ def _disagreement(log: TrainingLogSummary) -> float:
 
 
 def _finding(log: TrainingLogSummary, told: str, severity: Severity, advice: str) -> Finding:
-    return Finding(
-        id=RULE.id,
-        bottleneck_class=None,
-        cause=None,
-        severity=severity,
-        title=f"Log and trace disagree on step time by {format_fraction(_disagreement(log))}: {told}",
-        recoverable_ns=None,
-        evidence=tuple(_evidence(log)),
-        advice=(advice,),
+    return notice(
+        RULE.id,
+        severity,
+        f"Log and trace disagree on step time by {format_fraction(_disagreement(log))}: {told}",
+        _evidence(log),
+        advice,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from nsysan.analysis.gpu_time import RECORD_AGAIN, GpuTime
+from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
@@ -21,17 +22,12 @@ def find_missing_records(results: ResultSet) -> Iterable[Finding]:
     for kind, records in gpu_time.job.missing_records.items():
         if records.is_much:
             described = records.described(_NOUNS[kind])
-            yield Finding(
-                id=RULE.id,
-                bottleneck_class=None,
-                cause=None,
-                severity=Severity.WARNING,
-                title=f"{described}: idle time may have been busy",
-                recoverable_ns=None,
-                evidence=(
-                    Evidence(f"Unreadable, without a possible time, or never recorded: {described}.", GpuTime.id),
-                ),
-                advice=(RECORD_AGAIN,),
+            yield notice(
+                RULE.id,
+                Severity.WARNING,
+                f"{described}: idle time may have been busy",
+                (Evidence(f"Unreadable, without a possible time, or never recorded: {described}.", GpuTime.id),),
+                RECORD_AGAIN,
             )
 
 

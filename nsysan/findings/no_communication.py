@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from nsysan.analysis.gpu_time import GpuTime, GpuTimes
+from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
@@ -23,18 +24,15 @@ def find_no_communication(results: ResultSet) -> Iterable[Finding]:
     if _distinct_count(gpu_time.gpus) == 1 or any(map(_communicates, gpu_time.gpus)):
         return
     graphs = any(gpu.time.opaque_graph_ns for gpu in gpu_time.gpus)
-    yield Finding(
-        id=RULE.id,
-        bottleneck_class=None,
-        cause=None,
-        severity=Severity.WARNING,
-        title=f"{_distinct_count(gpu_time.gpus)} GPUs, but no communication between them was recognised",
-        recoverable_ns=None,
-        evidence=(Evidence("No kernel or copy in the windows belongs to a known communication family.", GpuTime.id),),
-        advice=(
+    yield notice(
+        RULE.id,
+        Severity.WARNING,
+        f"{_distinct_count(gpu_time.gpus)} GPUs, but no communication between them was recognised",
+        (Evidence("No kernel or copy in the windows belongs to a known communication family.", GpuTime.id),),
+        (
             "Record with --cuda-graph-trace=node: communication inside whole-graph records is not seen."
             if graphs
-            else "If these GPUs do train together, look for their collectives among the unclassified kernels.",
+            else "If these GPUs do train together, look for their collectives among the unclassified kernels."
         ),
     )
 

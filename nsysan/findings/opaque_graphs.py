@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from nsysan.analysis.gpu_time import GpuTime
+from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
@@ -22,19 +23,12 @@ def find_opaque_graphs(results: ResultSet) -> Iterable[Finding]:
     share = gpu_time.job.time.opaque_graph
     if not share.worst_frac:
         return
-    yield Finding(
-        id=RULE.id,
-        bottleneck_class=None,
-        cause=None,
-        severity=Severity.WARNING if share.mean_frac >= WARNING_FROM_FRAC else Severity.INFO,
-        title=f"{format_fraction(share.mean_frac)} of the window passes inside CUDA graphs whose kernels are unknown",
-        recoverable_ns=None,
-        evidence=(
-            Evidence("Each launch was recorded as one block: computing and communicating look alike.", GpuTime.id),
-        ),
-        advice=(
-            "Record with --cuda-graph-trace=node; it costs some overhead, so compare the step time with and without.",
-        ),
+    yield notice(
+        RULE.id,
+        Severity.WARNING if share.mean_frac >= WARNING_FROM_FRAC else Severity.INFO,
+        f"{format_fraction(share.mean_frac)} of the window passes inside CUDA graphs whose kernels are unknown",
+        (Evidence("Each launch was recorded as one block: computing and communicating look alike.", GpuTime.id),),
+        "Record with --cuda-graph-trace=node; it costs some overhead, so compare the step time with and without.",
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from nsysan.analysis.step_losses import StepLosses
 from nsysan.findings.losing import losses_of, losses_to, share_of
+from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
 from nsysan.findings.thresholds import MATERIAL_FRAC
 from nsysan.model.findings import Evidence, Finding
@@ -20,17 +21,12 @@ def find_profiler_cost(results: ResultSet) -> Iterable[Finding]:
     report = losses_of(results)
     for loss in losses_to(results, Cause.PROFILER_OVERHEAD.value):
         frac = share_of(loss, report)
-        yield Finding(
-            id=RULE.id,
-            bottleneck_class=None,
-            cause=None,
-            severity=Severity.WARNING if frac >= MATERIAL_FRAC else Severity.INFO,
-            title=f"The profiler itself costs {format_fraction(frac)}: the job is faster without it",
-            recoverable_ns=None,
-            evidence=(Evidence(f"{format_duration(loss.lost_ns)} on average a device.", StepLosses.id),),
-            advice=(
-                "Record less (shorter, without --cudabacktrace and samples), and compare step times without nsys.",
-            ),
+        yield notice(
+            RULE.id,
+            Severity.WARNING if frac >= MATERIAL_FRAC else Severity.INFO,
+            f"The profiler itself costs {format_fraction(frac)}: the job is faster without it",
+            (Evidence(f"{format_duration(loss.lost_ns)} on average a device.", StepLosses.id),),
+            "Record less (shorter, without --cudabacktrace and samples), and compare step times without nsys.",
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from nsysan.analysis.stragglers import Pattern, Stragglers
 from nsysan.findings.losing import losses_of
+from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
 from nsysan.findings.thresholds import ROTATING_FRAC
 from nsysan.model.findings import Evidence, Finding
@@ -25,14 +26,11 @@ def find_rotating_ranks(results: ResultSet) -> Iterable[Finding]:
     if waiting_frac < ROTATING_FRAC:
         return
     most = max(found.stragglers, key=lambda one: one.late_frac)
-    yield Finding(
-        id=RULE.id,
-        bottleneck_class=None,
-        cause=None,
-        severity=Severity.INFO,
-        title=f"Ranks take turns being late, {format_fraction(waiting_frac)} of a step: jitter, no bad node",
-        recoverable_ns=None,
-        evidence=(
+    yield notice(
+        RULE.id,
+        Severity.INFO,
+        f"Ranks take turns being late, {format_fraction(waiting_frac)} of a step: jitter, no bad node",
+        (
             Evidence(
                 f"Rank {most.rank} came last most often, to {format_fraction(most.late_frac)} of its collectives; "
                 f"exposed "
@@ -40,9 +38,7 @@ def find_rotating_ranks(results: ResultSet) -> Iterable[Finding]:
                 Stragglers.id,
             ),
         ),
-        advice=(
-            "Look at what the ranks do differently from step to step: input, pauses of the host, other processes.",
-        ),
+        "Look at what the ranks do differently from step to step: input, pauses of the host, other processes.",
     )
 
 

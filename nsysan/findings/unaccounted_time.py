@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from nsysan.analysis.training_logs import TrainingLogs, TrainingLogSummary
 from nsysan.findings.logged_steps import training_logs
+from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet
@@ -33,19 +34,16 @@ RULE = Rule("unaccounted_time", find_unaccounted_time)
 def _finding(log: TrainingLogSummary, cadence_ns: float, unaccounted_ns: float) -> Finding:
     assert log.timer_ns is not None, "what it leaves is known"
     share = format_fraction(unaccounted_ns / cadence_ns)
-    return Finding(
-        id=RULE.id,
-        bottleneck_class=None,
-        cause=None,
-        severity=Severity.WARNING,
-        title=f"{format_duration(unaccounted_ns)} a step pass outside the timer of steps, {share} of the time",
-        recoverable_ns=None,
-        evidence=(
+    return notice(
+        RULE.id,
+        Severity.WARNING,
+        f"{format_duration(unaccounted_ns)} a step pass outside the timer of steps, {share} of the time",
+        (
             Evidence(
                 f"By {log.name} a step is written every {format_duration(cadence_ns)}, and its timer accounts for "
                 f"{format_duration(log.timer_ns)} of that, both means over the same steps.",
                 TrainingLogs.id,
             ),
         ),
-        advice=(_RECORD_HOST,),
+        _RECORD_HOST,
     )

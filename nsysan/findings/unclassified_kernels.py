@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from nsysan.analysis.kernel_summary import KernelSummary
+from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.kernels import KernelClass
@@ -26,17 +27,12 @@ def find_unclassified_kernels(results: ResultSet) -> Iterable[Finding]:
     if other is None or other.work_frac is None or other.work_frac <= LISTED_FROM_FRAC:
         return
     largest = [row for row in summary.kernels if row.kernel_class is KernelClass.OTHER][:LISTED_NAMES]
-    yield Finding(
-        id=RULE.id,
-        bottleneck_class=None,
-        cause=None,
-        severity=Severity.WARNING if other.work_frac >= WARNING_FROM_FRAC else Severity.INFO,
-        title=f"{format_fraction(other.work_frac)} of kernel time has no known class and counts as compute",
-        recoverable_ns=None,
-        evidence=tuple(
-            Evidence(f"{format_fraction(row.work_frac or 0.0)}: {row.name}", KernelSummary.id) for row in largest
-        ),
-        advice=("Check that none of these kernels communicates: nsysan would call its time compute.",),
+    yield notice(
+        RULE.id,
+        Severity.WARNING if other.work_frac >= WARNING_FROM_FRAC else Severity.INFO,
+        f"{format_fraction(other.work_frac)} of kernel time has no known class and counts as compute",
+        (Evidence(f"{format_fraction(row.work_frac or 0.0)}: {row.name}", KernelSummary.id) for row in largest),
+        "Check that none of these kernels communicates: nsysan would call its time compute.",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from nsysan.analysis.gpu_time import GpuTime
+from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
@@ -21,15 +22,12 @@ def find_unseen_graphs(results: ResultSet) -> Iterable[Finding]:
         "idle time may have been busy" if gpu_time.job.time.idle.worst_frac else "the GPU did more than is shown"
     )
     launches = counted(gpu_time.job.unseen_graph_launch_count, "CUDA graph launch")
-    yield Finding(
-        id=RULE.id,
-        bottleneck_class=None,
-        cause=None,
-        severity=Severity.WARNING,
-        title=f"{launches} left no record of what ran: {consequence}",
-        recoverable_ns=None,
-        evidence=(Evidence(f"No kernel, copy or graph record answers {launches}.", GpuTime.id),),
-        advice=("Record with --cuda-graph-trace=node, or export with a newer nsys, which keeps whole graphs.",),
+    yield notice(
+        RULE.id,
+        Severity.WARNING,
+        f"{launches} left no record of what ran: {consequence}",
+        (Evidence(f"No kernel, copy or graph record answers {launches}.", GpuTime.id),),
+        "Record with --cuda-graph-trace=node, or export with a newer nsys, which keeps whole graphs.",
     )
 
 
