@@ -191,7 +191,7 @@ class _Measured:
         for attention in Attention:
             found = None if self._lacking else utilisation(model, self._pace, attention)
             share = None if found is None else self._share_of_measured
-            rate = self._multiplying_rate(flop_per_token(model, attention).hardware)
+            rate = self._multiplying_rates.get(attention)
             yield UtilisationRow(
                 attention=attention,
                 flop_per_token=flop_per_token(model, attention).model,
@@ -209,13 +209,14 @@ class _Measured:
         rows = () if isinstance(found, Skipped) else found.step_kernels
         return sum(row.time_per_step_ns for row in rows if row.kernel_class in MULTIPLYING) or None
 
-    def _multiplying_rate(self, flop_per_token: float) -> float | None:
-        """FLOP/s of a GPU's kernels that multiply, None where the work or their time is not known."""
-        model, world_size = self._options.model, self._world_size
-        tokens = None if model is None else model.tokens_per_step
-        if tokens is None or world_size is None or self._multiplying_ns is None:
-            return None
-        return tokens * flop_per_token / world_size / self._multiplying_ns * NS_PER_S
+    @cached_property
+    def _multiplying_rates(self) -> dict[Attention, float]:
+        """FLOP/s of a GPU's kernels that multiply, empty where the work or their time is not known."""
+        model, world_size, time_ns = self._options.model, self._world_size, self._multiplying_ns
+        if model is None or model.tokens_per_step is None or world_size is None or time_ns is None:
+            return {}
+        tokens_per_s = model.tokens_per_step / world_size / time_ns * NS_PER_S
+        return {attention: tokens_per_s * flop_per_token(model, attention).hardware for attention in Attention}
 
     def _exceeds_peak(self, rate: float | None) -> bool:
         return rate is not None and self._peak is not None and rate > _ABOVE_PEAK * self._peak.rate
@@ -264,10 +265,8 @@ class _Measured:
             yield "tokens_per_s", self._no_steps
         if self._options.price is not None and self._world_size is None:
             yield "cost_per_hour", _NO_WORLD
-        if model is not None and model.sequence is not None:
-            rates = [self._multiplying_rate(flop_per_token(model, attention).hardware) for attention in Attention]
-            if any(map(self._exceeds_peak, rates)):
-                yield "multiplying_flop_per_s", _MORE_MULTIPLY
+        if any(map(self._exceeds_peak, self._multiplying_rates.values())):
+            yield "multiplying_flop_per_s", _MORE_MULTIPLY
 
 
 def _with_baseline(results: ResultSet, report: ThroughputReport) -> ResultSet:
