@@ -13,7 +13,7 @@ from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.yardstick import Yardstick, yardstick_of
 from nsysan.attribution.job import Job
-from nsysan.attribution.products import FoundProducts, ProductKind, ToldShapes, find_products
+from nsysan.attribution.products import FoundProducts, ProductKind, find_products
 from nsysan.attribution.profiled_products import profiled_shapes
 from nsysan.attribution.steps.steady import steady_steps
 from nsysan.hardware.answers import Ceiling, Level
@@ -124,13 +124,8 @@ def compute_gemms(job: Job, _results: ResultSet) -> Gemms | Skipped:
     """The products of the job's windows; skipped where none ran or no shape is known."""
     if not job.gpus:
         return no_gpu_work(Gemms.id, job)
-    told = [ToldShapes(threads.host) for threads in job.idle.threads]
     profiles = [shapes for one in job.evidence.of(ProfiledTrace) if (shapes := profiled_shapes(one)) is not None]
-    found = [
-        (gpu, find_products(job, device, told[device.report], profiles), device)
-        for gpu in job.gpus
-        for device in gpu.devices
-    ]
+    found = [(gpu, find_products(job, device, profiles), device) for gpu in job.gpus for device in gpu.devices]
     gemm_ns = sum(products.gemm_ns for _, products, _ in found)
     if not gemm_ns:
         return Skipped(Gemms.id, "no kernel whose name tells a matrix product ran in the windows", None)

@@ -15,7 +15,6 @@ from nsysan.analysis.registry import Analysis
 from nsysan.attribution.activities import SOURCES, Activities
 from nsysan.attribution.job import Device, Job
 from nsysan.attribution.kernel_work import KernelWork, kernel_work
-from nsysan.attribution.products import ToldShapes
 from nsysan.attribution.steps.steady import judge_steps
 from nsysan.model.details import Detail
 from nsysan.model.distinct import coded, summed
@@ -107,12 +106,11 @@ def compute_kernel_shapes(job: Job, results: ResultSet) -> KernelShapes | Skippe
     if isinstance(summary, Skipped):
         return Skipped(KernelShapes.id, summary.reason, summary.recapture)
     names = {row.name_hash: row.name for row in summary.kernels[:NAMES]}
-    told = [ToldShapes(threads.host) for threads in job.idle.threads]
     tally = _Tally()
     for gpu_row, gpu in enumerate(job.gpus):
         for device in gpu.devices:
             kernels = _kernels_of(job, device, names)
-            works, kinds = kernel_work(job.traces[device.report], told[device.report], kernels.row)
+            works, kinds = kernel_work(job.traces[device.report], job.told_shapes[device.report], kernels.row)
             if works:
                 places = np.array([tally.place_of(work) for work in works], np.int64)[kinds]
                 window_ns = (int(device.occupancy.bounds_ns[0]), int(device.occupancy.bounds_ns[-1]))

@@ -23,6 +23,7 @@ from nsysan.attribution.silent_processes import silent_process_notes
 from nsysan.attribution.sound_records import damage_notes
 from nsysan.attribution.stages.job_stages import JobStages
 from nsysan.attribution.steps.job_steps import JobSteps
+from nsysan.attribution.told_shapes import ToldShapes
 from nsysan.attribution.window import WindowChoice, bounds_of, window_over
 from nsysan.model.ceilings import Ceilings
 from nsysan.model.errors import UsageError
@@ -114,6 +115,11 @@ class Job:
     """What is known besides the traces."""
     ceilings: Ceilings | None = None
     """What such a machine was measured to reach, as far as the user says it."""
+
+    @cached_property
+    def told_shapes(self) -> tuple[ToldShapes, ...]:
+        """What the ranges of each report tell of the matrices that are multiplied."""
+        return tuple(ToldShapes(threads.host) for threads in self.idle.threads)
 
     @cached_property
     def devices(self) -> tuple[Device, ...]:

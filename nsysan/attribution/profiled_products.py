@@ -10,7 +10,7 @@ from nsysan.attribution.host import Host
 from nsysan.attribution.job import build_job
 from nsysan.attribution.kernels_of_class import are_of_class
 from nsysan.attribution.launch_order import period_of, places_in
-from nsysan.attribution.products import Sides, ToldShapes, operators_of
+from nsysan.attribution.told_shapes import Sides, ToldShapes, operators_of
 from nsysan.model.kernels import KernelClass
 from nsysan.model.profiled import ProfiledTrace
 from nsysan.model.tables import IdArray, Int64Array
@@ -75,7 +75,7 @@ def profiled_shapes(profiled: ProfiledTrace) -> ProfiledShapes | None:
     if not job.gpus or trace.kernels is None:
         return None
     device = job.gpus[0].devices[0]
-    told = ToldShapes(job.idle.threads[device.report].host)
+    told = job.told_shapes[device.report]
     rows = _in_launch_order(told.host, device.rows_of("kernels").astype(np.int64))
     range_of = operators_of(told, rows)
     if not np.any(range_of != NOBODY):

@@ -11,7 +11,8 @@ from nsysan.analysis.ceilings import CeilingsOfGpus, HeldAgainst, compute_ceilin
 from nsysan.analysis.copy_summary import CopySummary, compute_copy_summary
 from nsysan.analysis.gemms import GemmRow, Gemms, compute_gemms
 from nsysan.attribution.job import Job, build_job
-from nsysan.attribution.products import Sides, dtype_of_kernel, sides_of_operator
+from nsysan.attribution.products import dtype_of_kernel
+from nsysan.attribution.told_shapes import Sides, sides_of_operator
 from nsysan.hardware.answers import Level
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.ceilings import Ceilings, Dtype, Origin
