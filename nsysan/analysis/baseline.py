@@ -134,20 +134,29 @@ def _compute_busy(gpu_time: GpuTime) -> float | str:
     return gpu_time.job.compute_busy_frac.mean_frac
 
 
-def _communication_wait(job: Job, gpu_time: GpuTime, results: ResultSet) -> float | str:
-    """The share of the window that passes in exposed waits for other ranks, mean over ranks; or why it is unknown."""
-    found = results.get(Collectives)
-    if isinstance(found, Skipped):
-        return f"needs collectives: {found.reason}"
+def _lacking_ranks(job: Job, found: Collectives) -> str | None:
+    """Why the ranks at hand cannot show who waited; None where they can."""
     if left_out := len(job.collectives.members) - len(found.ranks):
         return f"needs all ranks: --gpu leaves {left_out} of {len(job.collectives.members)} out"
     if len(found.ranks) <= 1:
         return "one rank alone cannot show whether it waits for others or transfers"
     if found.world_size is not None and found.world_size > len(found.ranks):
         return f"needs all ranks: {len(found.ranks)} of {found.world_size} are given"
+    return None
+
+
+def _communication_wait(job: Job, gpu_time: GpuTime, results: ResultSet) -> float | str:
+    """The share of the window that passes in exposed waits for other ranks, mean over ranks; or why it is unknown."""
+    found = results.get(Collectives)
+    if isinstance(found, Skipped):
+        return f"needs collectives: {found.reason}"
+    if lacking := _lacking_ranks(job, found):
+        return lacking
     windows_ns = {device.id: device.time.window_ns for device in gpu_time.devices}
     shares = [(rank, windows_ns[rank.device]) for rank in found.ranks if windows_ns[rank.device]]
-    unresolved = sum(rank.unresolved_exposed_ns / window_ns for rank, window_ns in shares) / max(len(shares), 1)
+    if not shares:
+        return "needs work of some length: the windows of all ranks have none"
+    unresolved = sum(rank.unresolved_exposed_ns / window_ns for rank, window_ns in shares) / len(shares)
     if unresolved >= UNRESOLVED_FROM_FRAC:
         return (
             f"{format_fraction(unresolved)} of the window passes in exposed communication that may be waiting or "

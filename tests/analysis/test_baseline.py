@@ -54,3 +54,14 @@ def test_without_steps_the_data_wait_is_unknown_and_it_is_said_why(tmp_path: Pat
         "needs training steps: no range numbers iterations, and the kernels show no period that holds one optimizer "
         "burst"
     )
+
+
+def test_ranks_whose_work_has_no_length_tell_no_share_of_waiting(tmp_path: Path) -> None:
+    export = Export().gpu(uuid="GPU-1")
+    for pid, moment_ns in ((100, 10), (200, 20)):
+        export.cuda_device(pid=pid, uuid="GPU-1").kernel(moment_ns, moment_ns, "k", pid=pid)
+
+    figures = result_of(analyze_exports(tmp_path, export), Baseline).baseline
+
+    assert figures.communication_wait_frac is None
+    assert figures.unknown["communication_wait_frac"] == "needs work of some length: the windows of all ranks have none"
