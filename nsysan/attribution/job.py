@@ -182,7 +182,6 @@ def build_job(  # noqa: PLR0913 -- what the user chooses, each by name
     """
     choice = choice or WindowChoice()
     hosts = [Host(trace) for trace in traces]
-    bounds = [bounds_of(choice, host.trace) for host in hosts]
     clocks = clocks_of(traces)
     everything = [
         FoundDevice(report, work, identify_gpu(trace, report, work.global_pid, work.device_id))
@@ -190,6 +189,7 @@ def build_job(  # noqa: PLR0913 -- what the user chooses, each by name
         for work in collect_activities(trace, report)
     ]
     working = [device for device in everything if len(device.work.activities)]
+    bounds = [bounds_of(choice, trace, _last_work_ns(working, report)) for report, trace in enumerate(traces)]
     groups = group_by_gpu(working, clocks)
     gpus = [_build_gpu(f"gpu{index}", group, bounds, clocks) for index, group in enumerate(groups)]
     chosen = _choose(gpus, gpu)
@@ -206,6 +206,10 @@ def build_job(  # noqa: PLR0913 -- what the user chooses, each by name
     collectives = JobCollectives(hosts, clocks, members_of(working), ranks or RankChoice(), known.of(NcclLog))
     stages = JobStages(idle, steps)
     return Job(tuple(traces), tuple(chosen), notes, choice != WindowChoice(), idle, steps, stages, collectives, known)
+
+
+def _last_work_ns(working: Sequence[FoundDevice], report: int) -> int:
+    return max((int(found.work.activities.end_ns.max()) for found in working if found.report == report), default=0)
 
 
 def occupancy_of(activities: Activities, window_ns: tuple[int, int]) -> Occupancy:

@@ -38,21 +38,25 @@ class WindowChoice:
         return WindowChoice(from_ns, None if self.to_ns is None else self.to_ns + shift_ns)
 
 
-def bounds_of(choice: WindowChoice, trace: Trace) -> WindowChoice:
+def bounds_of(choice: WindowChoice, trace: Trace, last_work_ns: int = 0) -> WindowChoice:
     """The choice as times of this trace: its NVTX range resolved, its ends inside the capture where that is known.
 
     NAME alone spans from the first begin to the last end of its ranges; /INDEX picks one of each process, counted from
     0 in order of begin. A window that begins after the capture has ended holds nothing of it. Raises UsageError where
     the trace holds no such range.
+
+    The capture lasts at least until ``last_work_ns``: on a busy machine nsys 2023.4 states a length that ends before
+    its last records do.
     """
     if choice.nvtx_range is not None:
         return WindowChoice(*range_span_ns(choice.nvtx_range, trace))
     from_ns = None if choice.from_ns is None else max(choice.from_ns, 0)
     if choice.to_ns is None or trace.capture_ns is None:
         return WindowChoice(from_ns, choice.to_ns)
-    if from_ns is not None and from_ns >= trace.capture_ns:
+    capture_ns = max(trace.capture_ns, last_work_ns)
+    if from_ns is not None and from_ns >= capture_ns:
         return WindowChoice(from_ns)
-    return WindowChoice(from_ns, min(choice.to_ns, trace.capture_ns))
+    return WindowChoice(from_ns, min(choice.to_ns, capture_ns))
 
 
 def window_over(activities: Activities, bounds: WindowChoice) -> tuple[int, int]:

@@ -345,6 +345,15 @@ def test_a_window_ends_with_the_capture(tmp_path: Path) -> None:
     assert gpu.time == PartTimes(50, 0, 0, 0, 0, 0, 30)
 
 
+def test_a_window_reaches_work_that_outlasts_the_stated_length_of_the_capture(tmp_path: Path) -> None:
+    export = Export().kernel(0, 50, GEMM).kernel(90, 150, GEMM).session(duration_ns=80)
+
+    ((gpu,), (late,)) = (_gpu_time(tmp_path, export, window=WindowChoice(begin, 10**12)).gpus for begin in (0, 85))
+
+    assert gpu.time == PartTimes(110, 0, 0, 0, 0, 0, 40)
+    assert late.time == PartTimes(60, 0, 0, 0, 0, 0, 5)
+
+
 def test_a_window_that_holds_no_work_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="No GPU work lies in the window") as caught:
         _gpu_time(tmp_path, Export().kernel(1_000_000_000, 1_500_000_000, GEMM), window=WindowChoice(0, 10))
