@@ -11,7 +11,6 @@ from nsysan.attribution.activities import Activities
 from nsysan.attribution.grouping import rows_by_key
 from nsysan.attribution.host import Host
 from nsysan.attribution.launch import NO_CALL
-from nsysan.model.distinct import summed
 from nsysan.model.tables import Int64Array, Table
 
 WindowedWork = tuple[Activities, tuple[int, int]]
@@ -41,7 +40,7 @@ class LaunchedTime:
         if place == len(self.threads) or self.threads[place] != global_tid:
             return len(self.calls), self.calls.take(np.empty(0, np.int64))
         first, last = int(self.bounds[place]), int(self.bounds[place + 1])
-        return first, self.calls.take(np.arange(first, last))
+        return first, LaunchingCalls(**{name: column[first:last] for name, column in self.calls.columns().items()})
 
     def totals_ns(self) -> Int64Array:
         """The GPU time launched before each place: one more value than there are calls."""
@@ -55,8 +54,8 @@ def launched_time(host: Host, work: Iterable[WindowedWork]) -> LaunchedTime:
         rows = host.launches.of(activities)
         called = rows != NO_CALL
         duration_ns = activities.end_ns.clip(*window_ns) - activities.start_ns.clip(*window_ns)
-        gpu_ns += summed(duration_ns[called], rows[called], len(host.calls))
-        work_count += np.bincount(rows[called], minlength=len(host.calls))
+        np.add.at(gpu_ns, rows[called], duration_ns[called])
+        np.add.at(work_count, rows[called], 1)
     rows = np.flatnonzero(work_count)
     by_thread = rows_by_key(host.calls.global_tid[rows], host.calls.start_ns[rows])
     rows = rows[by_thread.rows]
