@@ -85,10 +85,17 @@ class Host:
         kernels = self.trace.kernels
         if kernels is None or not len(kernels):
             return np.empty(0, np.bool_)
-        function = codes_of(kernels.global_pid, kernels.device_id, kernels.name_id)
-        order = order_of(function, self.kernels_launched_ns, kernels.start_ns)
-        is_first = np.ones(len(kernels), np.bool_)
-        is_first[order[1:]] = np.diff(function[order]) != 0
+        function, launched_ns = (
+            codes_of(kernels.global_pid, kernels.device_id, kernels.name_id),
+            self.kernels_launched_ns,
+        )
+        earliest_ns = np.full(int(function.max()) + 1, np.iinfo(np.int64).max)
+        np.minimum.at(earliest_ns, function, launched_ns)
+        earliest = np.flatnonzero(launched_ns == earliest_ns[function])
+        # a graph launches many at once, of which the one that ran first counts
+        earliest = earliest[order_of(function[earliest], kernels.start_ns[earliest])]
+        is_first = np.zeros(len(kernels), np.bool_)
+        is_first[earliest[np.diff(function[earliest], prepend=-1) != 0]] = True
         return is_first
 
     @cached_property

@@ -79,8 +79,10 @@ def _unanswered_launch_count(job: Job, report: int) -> int:
         return 0
     processes = calls.global_tid & PROCESS_BITS
     of_graphs = processes[call_kinds(trace) == int(CallKind.GRAPH_LAUNCH)]
-    answered = [table.global_pid for table in (trace.kernels, trace.graph_launches) if table is not None]
-    counts = is_kernel_launch(trace, calls.name_id) & ~np.isin(processes, np.concatenate([of_graphs, *answered]))
+    answered = [distinct(table.global_pid) for table in (trace.kernels, trace.graph_launches) if table is not None]
+    counts = is_kernel_launch(trace, calls.name_id) & ~np.isin(
+        processes, np.concatenate([distinct(of_graphs), *answered])
+    )
     if job.gpus:
         counts &= np.isin(processes, [device.global_pid for device in job.devices if device.report == report])
     # a call of the runtime makes one of the driver under the same correlation id; one without an id stands for itself

@@ -13,7 +13,18 @@ from nsysan.timeline.compiled import is_worth_compiling
 from nsysan.timeline.ordering import grouped_rows, order_of
 from nsysan.timeline.stack_sweep import NOBODY, sweep_stack
 
-__all__ = ["NOBODY", "Labelling", "Nest", "Pieces", "depths_of", "first_come", "innermost", "nest_of", "overlaid"]
+__all__ = [
+    "NOBODY",
+    "NOTHING_LABELLED",
+    "Labelling",
+    "Nest",
+    "Pieces",
+    "depths_of",
+    "first_come",
+    "innermost",
+    "nest_of",
+    "overlaid",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +88,9 @@ NOTHING_LABELLED = Labelling(np.empty(0, np.int64), np.empty(0, np.int64))
 
 def overlaid(layers: Sequence[Labelling]) -> Labelling:
     """At each moment the label of the first layer that has one."""
+    layers = [layer for layer in layers if len(layer.bounds_ns)]
+    if len(layers) == 1:
+        return layers[0]
     bounds_ns = distinct(np.concatenate([np.empty(0, np.int64), *(layer.bounds_ns for layer in layers)]))
     labels = np.full(len(bounds_ns), NOBODY)
     for layer in reversed(layers):

@@ -25,6 +25,14 @@ def order_of(keys: Int64Array, *ties: Int64Array) -> Int64Array:
     return order
 
 
+def foremost(count: int, keys: Int64Array, *ties: Int64Array) -> Int64Array:
+    """The first ``count`` rows of ``order_of(keys, *ties)``, without ordering all the others."""
+    if not 0 < count < len(keys):
+        return order_of(keys, *ties)[: max(count, 0)]
+    among = np.flatnonzero(keys <= np.partition(keys, count - 1)[count - 1])
+    return among[order_of(keys[among], *(tie[among] for tie in ties))[:count]]
+
+
 def grouped_rows(places: IdArray, place_count: int) -> Int64Array:
     """The rows by place, a number below ``place_count``; those of a place as they lie."""
     if place_count <= 1:
