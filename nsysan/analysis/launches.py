@@ -79,7 +79,7 @@ def _of_device(job: Job, device: Device) -> LaunchesOfDevice:
         empty_queue_frac=float((calls.depth == 0).mean()) if len(calls) else None,
         without_call_count=found.without_call_count,
         impossible_pair_count=found.impossible_pair_count,
-        repeated_call_count=int((host.process_of_calls[repeated] == device.global_pid).sum()),
+        repeated_call_count=int((host.processes_of(repeated) == device.global_pid).sum()),
     )
 
 
