@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.activities import Activities
-from nsysan.attribution.grouping import rows_by_key
 from nsysan.attribution.host import Host
 from nsysan.attribution.launch import NO_CALL
 from nsysan.model.tables import Int64Array, Table
@@ -56,8 +55,8 @@ def launched_time(host: Host, work: Iterable[WindowedWork]) -> LaunchedTime:
         duration_ns = activities.end_ns.clip(*window_ns) - activities.start_ns.clip(*window_ns)
         np.add.at(gpu_ns, rows[called], duration_ns[called])
         np.add.at(work_count, rows[called], 1)
-    rows = np.flatnonzero(work_count)
-    by_thread = rows_by_key(host.calls.global_tid[rows], host.calls.start_ns[rows])
-    rows = rows[by_thread.rows]
+    by_thread = host.calls_by_thread
+    launched = work_count[by_thread.rows] > 0
+    rows = by_thread.rows[launched]
     calls = LaunchingCalls(host.calls.start_ns[rows], gpu_ns[rows], work_count[rows])
-    return LaunchedTime(by_thread.keys, by_thread.bounds, calls)
+    return LaunchedTime(by_thread.keys, np.concatenate([[0], np.cumsum(launched)])[by_thread.bounds], calls)
