@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.gpu_time import GpuTime
+from nsysan.analysis.steps import Step
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import format_count
+from nsysan.report.columns import cut
 from nsysan.report.elements import Place
 from nsysan.report.steps import steps_by_gpu
+
+_MARKER_CELLS = 40
 
 
 def ranks_of_gpus(run: Run) -> dict[str, int]:
@@ -22,9 +26,10 @@ def ranks_of_gpus(run: Run) -> dict[str, int]:
 
 
 def whereabouts(run: Run, place: Place) -> str:
-    """What is known of it, to stand behind the name of its GPU: `` (rank 1, step 6 of 7)``; empty if nothing is.
+    """What is known of it, to stand behind its GPU: `` (rank 1, step 6 of 7, “step 5”)``, or nothing.
 
-    A step is told of a place that lies in it as a whole, by its number as the steps are counted on the page.
+    A step is told of a place that lies in it as a whole, by its number as the steps are counted on the page and by what
+    marks it, which may count otherwise.
     """
     rank = ranks_of_gpus(run).get(place.gpu)
     known = [*([] if rank is None else [f"rank {rank}"]), *_step(run, place)]
@@ -35,7 +40,11 @@ def _step(run: Run, place: Place) -> list[str]:
     of_gpu = steps_by_gpu(run).get(place.gpu)
     steps = () if of_gpu is None else of_gpu.list
     return [
-        f"step {format_count(number)} of {format_count(len(steps))}"
+        f"step {format_count(number)} of {format_count(len(steps))}{_marked(step)}"
         for number, step in enumerate(steps, start=1)
         if step.start_ns <= place.start_ns and place.end_ns <= step.end_ns
     ][:1]
+
+
+def _marked(step: Step) -> str:
+    return "" if step.marker is None else f", “{cut(step.marker, _MARKER_CELLS)}”"

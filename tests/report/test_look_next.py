@@ -96,8 +96,8 @@ def test_a_kernel_is_named_by_its_function_as_far_as_a_sentence_bears_it() -> No
     ("gpu_id", "start_ms", "end_ms", "told"),
     [
         # the second of five steps lasts from 2,100 to 2,140 ms
-        ("gpu0", 2_110, 2_130, " (rank 0, step 2 of 5)"),
-        ("gpu0", 2_100, 2_140, " (rank 0, step 2 of 5)"),
+        ("gpu0", 2_110, 2_130, " (rank 0, step 2 of 5, “step 1”)"),
+        ("gpu0", 2_100, 2_140, " (rank 0, step 2 of 5, “step 1”)"),
         ("gpu0", 2_110, 2_150, " (rank 0)"),
         ("gpu1", 2_110, 2_130, " (rank 1)"),
         ("gpu9", 2_110, 2_130, ""),
