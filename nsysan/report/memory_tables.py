@@ -71,7 +71,7 @@ def recomputed_table(kernels: Sequence[RecomputedKernel]) -> Table | None:
         caption="Kernels of the forward that run again in the backward, in the steady steps of all devices",
         columns=(
             Column("Kernel"),
-            Column("count", numeric=True),
+            Column("count", TERMS["count"], numeric=True),
             Column("total", TERMS["kernel_time"], numeric=True, unit="ns"),
         ),
         rows=tuple(

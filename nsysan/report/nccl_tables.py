@@ -27,7 +27,7 @@ def log_table(logs: Sequence[NcclLogSummary]) -> Table | None:
             Column("Log"),
             Column("what"),
             Column("which", notes="of"),
-            Column("count", numeric=True),
+            Column("count", TERMS["count"], numeric=True),
             Column("first line", numeric=True),
         ),
         rows=rows,

@@ -111,7 +111,7 @@ def _gemm_table(gemms: Gemms) -> Table:
             Column("rate", TERMS["gemm_rate"], numeric=True, unit="FLOP/s", notes="doubt"),
             Column("ceiling", TERMS["ceiling"], numeric=True, unit="FLOP/s"),
             Column("known as"),
-            Column("count", numeric=True),
+            Column("count", TERMS["count"], numeric=True),
             Column("total", TERMS["kernel_time"], numeric=True, unit="ns", sums=True),
             Column("lost", TERMS["lost_time"], numeric=True, unit="ns", sums=True),
         ),
@@ -164,7 +164,7 @@ def _link_table(held: HeldAgainst) -> Table:
         columns=(
             Column("Direction", notes="of which"),
             Column("of its ceiling", bar=True),
-            Column("count", numeric=True),
+            Column("count", TERMS["count"], numeric=True),
             Column("mean size", numeric=True, unit="bytes"),
             Column("rate", TERMS["copy_rate"], numeric=True, unit="bytes/s", notes="doubt"),
             Column("ceiling", TERMS["ceiling"], numeric=True, unit="bytes/s"),

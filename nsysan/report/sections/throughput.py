@@ -147,12 +147,12 @@ def _utilisation(rows: Sequence[UtilisationRow]) -> Table | None:
         caption="Utilisation by either convention of attention",
         columns=(
             Column("Attention"),
-            Column("FLOP a token", numeric=True, unit="FLOP"),
+            Column("FLOP a token", TERMS["model_flop"], numeric=True, unit="FLOP"),
             Column("MFU", TERMS["mfu"], numeric=True, unit="fraction"),
-            Column("HFU", numeric=True, unit="fraction"),
-            Column("MFU of measured", numeric=True, unit="fraction"),
-            Column("HFU of measured", numeric=True, unit="fraction"),
-            Column("Kernels that multiply", numeric=True, unit="FLOP/s"),
+            Column("HFU", TERMS["hfu"], numeric=True, unit="fraction"),
+            Column("MFU of measured", TERMS["mfu_of_measured"], numeric=True, unit="fraction"),
+            Column("HFU of measured", TERMS["mfu_of_measured"], numeric=True, unit="fraction"),
+            Column("Kernels that multiply", TERMS["multiplying_rate"], numeric=True, unit="FLOP/s"),
             Column("counted"),
         ),
         rows=tuple(
@@ -184,8 +184,8 @@ def _costs(rows: Sequence[CostRow]) -> Table | None:
         columns=(
             Column("Finding"),
             Column("cause"),
-            Column("saves", numeric=True, unit="fraction"),
-            Column("an hour", numeric=True),
+            Column("saves", TERMS["saves"], numeric=True, unit="fraction"),
+            Column("an hour", TERMS["saves"], numeric=True),
         ),
         rows=tuple(
             (
