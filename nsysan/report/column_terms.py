@@ -68,4 +68,37 @@ COLUMN_TERMS = (
     Term("copied_bytes", "Bytes", "What all copies of the row moved together."),
     Term("file_size", "Size", "Bytes of the file that was read."),
     Term("capture", "Capture", "How long the profiler recorded."),
+    Term("samples", "Samples", "How many samples tell of it, and their share of all samples of that kind."),
+    Term("turns", "Turns", "How often the GPU ran the context, and for how long of that recorded work idled."),
+    Term("pipeline_size", "Stages and steps", "The stages of the pipeline, and the steps that its figures sum up."),
+    Term("log_lines", "Lines", "The line of the log that says so first, or how many lines tell of it."),
+    Term(
+        "logged_time", "Time in a log", "As the program printed it that did the work: its own clock, not the trace's."
+    ),
+    Term("mean_size", "Mean size", "Mean bytes of a copy."),
+    Term("over_gpus", "Least and most", "The share of the GPU that has least, and of the one that has most."),
+    Term("sampled", "Mean and most", "Over all samples of the counter."),
+    Term("network_port", "Port", "The port of the network adapter, as the profiler numbers it."),
+    Term(
+        "logged_step",
+        "Step in a log",
+        "Median step as the log tells it, beside the traces' mean steady step. From line to line is the mean time "
+        "between lines; a part of it may lie outside the log's own timer.",
+    ),
+    Term("logged_samples", "Samples a second", "Sequences or images a second, as the log counts them."),
+    Term(
+        "monitored",
+        "Monitored",
+        "Of the samples that a monitor took of the GPU: their number, the median clock at work, the highest "
+        "temperature, and means of the rest. Time with any kernel is no evidence of MFU.",
+    ),
+    Term("scheduled", "Accounted", "As the scheduler accounts the job, not as the trace shows it."),
+    Term("memory_share", "Of all", "The peak over all memory that the GPU has."),
+    Term("memory_events", "Events", "Recorded allocations and frees, and what was in use after the last of them."),
+    Term(
+        "in_steady_steps",
+        "In steady steps",
+        "Summed over the steady steps of the device: calls, bytes, and how many steps hold any.",
+    ),
+    Term("fault_time", "They take", "Time of the GPU's page faults, summed."),
 )

@@ -104,7 +104,11 @@ def function_table(functions: Sequence[SampledFunction]) -> Table:
     return Table(
         id="sampled-functions",
         caption="Functions in which launching threads were found on a core",
-        columns=(Column("Function"), Column("samples", numeric=True), Column("of all", numeric=True, unit="fraction")),
+        columns=(
+            Column("Function"),
+            Column("samples", TERMS["samples"], numeric=True),
+            Column("of all", TERMS["samples"], numeric=True, unit="fraction"),
+        ),
         rows=tuple(
             (Cell(found.name, style="name"), cells.count(found.sample_count), cells.fraction(found.sample_frac, ""))
             for found in functions[:SHOWN_COUNT]
@@ -124,9 +128,9 @@ def context_table(contexts: Sequence[GpuContext]) -> Table:
             Column("GPU"),
             Column("process", TERMS["process"], numeric=True),
             Column("recorded", TERMS["gpu_context"]),
-            Column("turns", numeric=True),
+            Column("turns", TERMS["turns"], numeric=True),
             Column("on the GPU", TERMS["gpu_context"], numeric=True, unit="ns"),
-            Column("while recorded work idled", numeric=True, unit="ns"),
+            Column("while recorded work idled", TERMS["turns"], numeric=True, unit="ns"),
         ),
         rows=tuple(_context_row(context) for context in contexts[:SHOWN_DEVICE_COUNT]),
         note=_omitted(len(contexts), SHOWN_DEVICE_COUNT, "contexts"),

@@ -165,7 +165,7 @@ def _link_table(held: HeldAgainst) -> Table:
             Column("Direction", notes="of which"),
             Column("of its ceiling", bar=True),
             Column("count", TERMS["count"], numeric=True),
-            Column("mean size", numeric=True, unit="bytes"),
+            Column("mean size", TERMS["mean_size"], numeric=True, unit="bytes"),
             Column("rate", TERMS["copy_rate"], numeric=True, unit="bytes/s", notes="doubt"),
             Column("ceiling", TERMS["ceiling"], numeric=True, unit="bytes/s"),
             Column("known as"),
