@@ -12,7 +12,7 @@ from nsysan.attribution.collectives.torch_calls import in_order_of_stretches, to
 from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.host import Host
 from nsysan.attribution.launch import NO_CALL
-from nsysan.attribution.launch_order import period_of, places_in
+from nsysan.attribution.launch_order import kernel_names, period_of, places_of_names
 from nsysan.model.tables import ABSENT, CollectiveCalls, Int64Array
 from nsysan.model.trace import Trace
 from nsysan.timeline.labelling import NOBODY
@@ -40,12 +40,7 @@ class ProfiledCalls:
         return CollectiveCalls.concatenate(found) if found else None
 
     def _calls_of(self, host: Host, rows: Int64Array) -> CollectiveCalls | None:
-        codes: dict[str, int] = {}
-        told, names = (
-            np.array([codes.setdefault(name, len(codes)) for name in of], np.int64)
-            for of in (self.kernel_names, _names(host, rows))
-        )
-        places = places_in(told, names)
+        places = places_of_names(self.kernel_names, kernel_names(host, rows))
         if places is None:
             return None
         launch = host.launches.rows["kernels"][rows]
@@ -78,7 +73,7 @@ def profiled_calls(trace: Trace) -> ProfiledCalls | None:
     count = np.where(found.is_shared, 0, found.count)
     if not count.any():
         return None
-    names = _names(host, rows)
+    names = kernel_names(host, rows)
     called = _kinds_of_calls(recorded)
     codes: dict[object, int] = {}
     kinds = [
@@ -110,12 +105,6 @@ def _rows_by_device(host: Host) -> list[Int64Array]:
     device_of = codes_of(kernels.global_pid, kernels.device_id)
     order = np.lexsort((host.kernels_launched_ns, device_of))
     return np.split(order, np.flatnonzero(np.diff(device_of[order])) + 1)
-
-
-def _names(host: Host, rows: Int64Array) -> list[str]:
-    kernels = host.trace.kernels
-    assert kernels is not None, "there are rows of them"
-    return [host.trace.text(name_id) for name_id in kernels.name_id[rows].tolist()]
 
 
 def _runs(first: Int64Array, count: Int64Array) -> Int64Array:
