@@ -10,11 +10,11 @@ import msgspec
 import numpy as np
 
 from nsysan.analysis.collectives import Collectives, exposure_of
-from nsysan.analysis.gemms import ENOUGH_FRAC, Gemms
+from nsysan.analysis.gemms import Gemms
 from nsysan.analysis.gpu_time import GpuTime, no_gpu_work
 from nsysan.analysis.recomputation import Recomputation
 from nsysan.analysis.registry import Analysis
-from nsysan.analysis.stragglers import PERSISTENT_FROM_FRAC, Stragglers
+from nsysan.analysis.stragglers import Stragglers
 from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.job import Job
 from nsysan.attribution.losses.communication import ExposedByMember
@@ -37,16 +37,10 @@ from nsysan.model.losses import (
 from nsysan.model.partition import COMPUTING_PARTS, Part
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import Int64Array
-from nsysan.model.units import NS_PER_MS
+from nsysan.model.thresholds import ENOUGH_MEASURED_FRAC, ONE_DEVICE_FACTOR, PERSISTENT_FRAC, SHORT_GAP_NS
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.timeline.coverage import coverage
 
-ONE_DEVICE_FACTOR = 2
-"""A loss is one device's where it loses so many times what the median of the others does,"""
-LEADING_FRAC = PERSISTENT_FROM_FRAC
-"""and where that is so step by step: of what is lost by the device that loses most of a step, so much is its own."""
-SHORT_GAP_NS = NS_PER_MS
-"""Gaps shorter than this are launches that come late; longer ones are a host busy with something else."""
 _COMPUTING = [place for place, part in enumerate(Part) if part in COMPUTING_PARTS]
 
 
@@ -298,7 +292,11 @@ class _JobLosses:
     def _slow_products(self) -> Iterator[tuple[LossKey, Int64Array]]:
         """What products take longer than they were measured to, which every device and step has alike."""
         gemms = self._results.get(Gemms)
-        if isinstance(gemms, Skipped) or self._stretches.basis is not Basis.STEPS or gemms.measured_frac < ENOUGH_FRAC:
+        if (
+            isinstance(gemms, Skipped)
+            or self._stretches.basis is not Basis.STEPS
+            or gemms.measured_frac < ENOUGH_MEASURED_FRAC
+        ):
             return
         lost_ns = np.full_like(self._own_ns, gemms.gemm_lost_measured_ns_per_step or 0)
         yield (INEFFICIENT_GEMM, BottleneckClass.COMPUTE, Bound.AT_MOST), np.minimum(lost_ns, self._computing_ns)
@@ -318,7 +316,7 @@ def _short_gap_frac(found: Sequence[DeviceLosses]) -> float | None:
 def _leads(lost_ns: Int64Array, device: int) -> bool:
     """Whether most of what is lost stretch by stretch is this device's: others do not take their turns."""
     most_ns = lost_ns.max(axis=0)
-    return bool(most_ns[lost_ns.argmax(axis=0) == device].sum() >= LEADING_FRAC * most_ns.sum())
+    return bool(most_ns[lost_ns.argmax(axis=0) == device].sum() >= PERSISTENT_FRAC * most_ns.sum())
 
 
 def _disjoint(lost: Mapping[LossKey, Int64Array]) -> Iterator[Int64Array]:

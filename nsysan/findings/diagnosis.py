@@ -9,12 +9,12 @@ from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.step_losses import ClassLoss, LossReport, StepLosses
 from nsysan.analysis.stragglers import Stragglers
 from nsysan.findings.product_speed import ProductSpeed
-from nsysan.findings.thresholds import BUSY_FRAC, MATERIAL_FRAC, NAMED_FRAC
 from nsysan.model.findings import ClassVerdict, Diagnosis, Finding, Headline
 from nsysan.model.idle import Cause
 from nsysan.model.losses import EXPOSED_COLLECTIVE, SLOW_LINK, Basis, Bound
 from nsysan.model.prose import capitalized, paired, uncapitalized
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import BUSY_FRAC, MATERIAL_FRAC, NAMED_FRAC
 from nsysan.model.units import format_duration, format_fraction
 from nsysan.model.verdicts import BottleneckClass, ClassState
 

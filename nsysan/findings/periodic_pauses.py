@@ -11,16 +11,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from nsysan.analysis.step_losses import SHORT_GAP_NS
 from nsysan.analysis.steps import Steps, StepsOfDevice
-from nsysan.findings.thresholds import MOSTLY_FRAC, PERIOD_TOLERANCE_FRAC
 from nsysan.model.idle import Cause
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import (
+    FEWEST_PAUSES,
+    MOSTLY_FRAC,
+    PERIOD_TOLERANCE_FRAC,
+    SHORT_GAP_NS,
+    SHORTEST_PERIOD_STEPS,
+)
 
-FEWEST_PAUSES = 3
-"""Two pauses have one distance, which is always the same."""
-_SHORTEST_PERIOD = 2
-"""In steps: ranks that pause in every step have none."""
 _STARVED = f"{Cause.LAUNCH_STARVED.value}_ns"
 
 
@@ -76,6 +77,6 @@ def _period(steps: Sequence[int]) -> int | None:
     if len(steps) < FEWEST_PAUSES:
         return None
     period = median(distances)
-    if period < _SHORTEST_PERIOD or max(distances) - min(distances) > PERIOD_TOLERANCE_FRAC * period:
+    if period < SHORTEST_PERIOD_STEPS or max(distances) - min(distances) > PERIOD_TOLERANCE_FRAC * period:
         return None
     return round(period)
