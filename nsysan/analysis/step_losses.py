@@ -136,6 +136,7 @@ class _JobLosses:
         self._computing_ns = np.array(list(self._running(_COMPUTING)))
         self._graph_ns = np.array(list(self._running([list(Part).index(Part.OPAQUE_GRAPH)])))
         self._bubbles_ns: Int64Array = np.array([losses.bubble_wait_ns for losses in found])
+        self._exchange_ns: Int64Array = np.array([losses.exchange_ns for losses in found])
         self._own_ns: Int64Array = stretches.durations_ns - self._waits_ns
         self._short_gap_frac = _short_gap_frac(found)
         by_device = [losses.losses() for losses in found]
@@ -235,18 +236,22 @@ class _JobLosses:
         if isinstance(stragglers, Skipped) or len(self._own_ns) <= 1:
             return
         excess: dict[str, Int64Array] = {}
+        ratios: dict[str, float] = {}
         places = {device.id: place for place, device in enumerate(self._stretches.devices)}
         for straggler in stragglers.stragglers:
             cause = None if straggler.why is None else self._compute_cause(straggler.why.cause)
-            if cause is not None and straggler.device in places:
+            if straggler.why is not None and cause is not None and straggler.device in places:
                 lost_ns = excess.setdefault(cause, np.zeros_like(self._own_ns))
                 lost_ns[places[straggler.device]] = self._excess_ns(places[straggler.device], cause)
+                ratios[cause] = max(ratios.get(cause, 1.0), straggler.why.kernel_ratio or 1.0)
+        if MOE_SKEW in excess:
+            excess[MOE_SKEW] += self._skewed_ns(ratios[MOE_SKEW])
         for cause, lost_ns in excess.items():
             yield (cause, BottleneckClass.COMPUTE, self._late_bound(cause)), lost_ns
 
     def _late_bound(self, cause: str) -> Bound:
         if cause == MOE_SKEW:
-            # an even load also sends less to the rank with most
+            # the ratio is that of all kernels, of which those of experts are some
             return Bound.AT_LEAST
         # two ranks that send to each other may share out one load, of which half the excess stays
         return Bound.AT_MOST if cause == SLOW_COMPUTE and self._are_two_that_send() else Bound.EITHER
@@ -276,6 +281,16 @@ class _JobLosses:
         usual_ns = self._computing_ns.mean(axis=0) if cause == MOE_SKEW else np.median(others, axis=0)
         excess: Int64Array = (self._computing_ns[place] - usual_ns).clip(min=0).astype(np.int64)
         return excess
+
+    def _skewed_ns(self, ratio: float) -> Int64Array:
+        """What exchanges take longer, on all ranks, because one of them gets more: as much more as its experts compute.
+
+        Of n ranks one that computes k times as long as the others has k n / (k + n - 1) times the mean.
+        """
+        rank_count = len(self._own_ns)
+        load = ratio * rank_count / (ratio + rank_count - 1)
+        skewed: Int64Array = (self._exchange_ns * (1 - 1 / load)).astype(np.int64)
+        return skewed
 
     def _recomputed(self) -> Iterator[tuple[LossKey, Int64Array]]:
         """What each device computes again, which every step has alike."""

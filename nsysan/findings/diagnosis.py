@@ -132,7 +132,7 @@ class _Walk:
 
     def _headline(self, one: BottleneckClass) -> Headline | None:
         first = self._first(one)
-        if first is None or first.cause is None:
+        if first is None or first.cause is None or (self._ranks_missing and _may_be_waiting(first)):
             return None
         cost = paired(format_duration(first.recoverable_ns or 0), "of", format_duration(self._report.stretch_ns))
         share = format_fraction((first.recoverable_ns or 0) / self._report.stretch_ns)
@@ -155,7 +155,7 @@ class _Walk:
 
     def _rank_among_losses(self, one: BottleneckClass, first: Finding) -> str:
         """How much can be claimed for a class: not most of all where computing may lose more, and that is not known."""
-        if first.cause == EXPOSED_COLLECTIVE and first.bound is Bound.AT_MOST:
+        if _may_be_waiting(first):
             return "may hold the job back most"
         hidden_ns = self._report.computing_ns + self._report.graph_ns
         compute_is_known = self._products.tells_of_computing or (
@@ -198,7 +198,9 @@ class _Walk:
     def _nothing(self) -> str:
         """Why there is no headline."""
         if self._ranks_missing:
-            return f"No verdict: {self._ranks_missing}, and what those did may be what the others waited for."
+            return (
+                f"No verdict: {self._ranks_missing}, and what those did may be what the others waited for{self._for()}."
+            )
         if self._why_causeless is not None and self._idle_matters:
             return f"No verdict: {self._why_causeless}, so nothing tells why the GPUs idle."
         unknown_ns = self._lost_to(frozenset({Cause.UNKNOWN.value}))
@@ -209,6 +211,15 @@ class _Walk:
             return self._waiting()
         shown = f"No cause costs {format_fraction(MATERIAL_FRAC)} of {_STRETCHES[self._report.basis]} or more"
         return ". ".join(filter(None, (shown, self._products.doubt))) + "."
+
+    def _for(self) -> str:
+        """How long the others may have waited for ranks that are missing."""
+        open_ns = self._losses[BottleneckClass.COMMUNICATION].unresolved_ns
+        if open_ns < MATERIAL_FRAC * self._report.stretch_ns:
+            return ""
+        cost = paired(format_duration(open_ns), "of", format_duration(self._report.stretch_ns))
+        share = format_fraction(open_ns / self._report.stretch_ns)
+        return f", {cost} {_SPANS[self._report.basis]} ({share}) at most"
 
     def _waiting(self) -> str:
         """That ranks wait for each other, and why none can be named that makes them."""
@@ -223,6 +234,11 @@ class _Walk:
         return (
             f"{told}, but no rank comes late to collectives, and messages between two do not tell whose work is late."
         )
+
+
+def _may_be_waiting(found: Finding) -> bool:
+    """Whether it is about communication of which nobody knows what of it is transfer and what waiting for others."""
+    return found.cause == EXPOSED_COLLECTIVE and found.bound is Bound.AT_MOST
 
 
 _NO_DATA_WAITS = (
