@@ -105,6 +105,13 @@ class _Walk:
         return f"{found.world_size - len(found.ranks)} of {found.world_size} ranks are missing"
 
     @property
+    def _may_wait_for_missing(self) -> bool:
+        """Whether ranks are missing and all links known are of one node, so that long exposure is rather waiting."""
+        found = self._results.get(Collectives)
+        rows = () if isinstance(found, Skipped) else found.collectives
+        return self._ranks_missing is not None and not any((row.nodes or 1) > 1 for row in rows)
+
+    @property
     def _why_causeless(self) -> str | None:
         """Why a material part of the idle time has no cause, None where all that matters has one."""
         gpu_time = self._results.get(GpuTime)
@@ -132,7 +139,7 @@ class _Walk:
 
     def _headline(self, one: BottleneckClass) -> Headline | None:
         first = self._first(one)
-        if first is None or first.cause is None or (self._ranks_missing and _may_be_waiting(first)):
+        if first is None or first.cause is None or (_may_be_waiting(first) and self._may_wait_for_missing):
             return None
         cost = paired(format_duration(first.recoverable_ns or 0), "of", format_duration(self._report.stretch_ns))
         share = format_fraction((first.recoverable_ns or 0) / self._report.stretch_ns)
@@ -161,9 +168,9 @@ class _Walk:
         compute_is_known = self._products.tells_of_computing or (
             self._losses[BottleneckClass.COMPUTE].recoverable_ns >= MATERIAL_FRAC * self._report.stretch_ns
         )
-        if one is not self._largest_first()[0]:
+        if one is not self._largest_first()[0] and not self._may_wait_for_missing:
             return "is the largest loss with a remedy"
-        if not compute_is_known and self._weight(one) < hidden_ns:
+        if self._may_wait_for_missing or (not compute_is_known and self._weight(one) < hidden_ns):
             return "is the largest measurable loss"
         return "holds the job back most"
 
