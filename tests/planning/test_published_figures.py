@@ -286,10 +286,10 @@ def test_d13_megatron_core() -> None:
     # GPT-3 with a batch of 1,152 on 96 and on 4,608 GPUs, at the utilisations that they publish
     gpt3 = gpt(96, 12_288, 96, global_batch=1_152)
     flop = 1_152 * 2_048 * flop_per_token(gpt3, FULL).model
-    steps_s = [(gpus, flop / (mfu * gpus * 989e12)) for gpus, mfu in ((96, 0.47), (4_608, 0.42))]
+    small, large = ((gpus, flop / (mfu * gpus * 989e12)) for gpus, mfu in ((96, 0.47), (4_608, 0.42)))
 
-    assert [of_step(gpt3, gpus, step_s, 989e12).mfu for gpus, step_s in steps_s] == pytest.approx([0.47, 0.42])
-    assert efficiency(*steps_s) == pytest.approx(89.4, abs=0.05)
+    assert [of_step(gpt3, gpus, step_s, 989e12).mfu for gpus, step_s in (small, large)] == pytest.approx([0.47, 0.42])
+    assert efficiency(small, large) == pytest.approx(89.4, abs=0.05)
 
 
 def test_memory_and_bubbles_of_the_formulas() -> None:
