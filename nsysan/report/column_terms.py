@@ -49,7 +49,7 @@ COLUMN_TERMS = (
         "Kernels that multiply",
         "FLOP of a step, with what is computed again, over the time of kernels that multiply matrices on each GPU.",
     ),
-    Term("parallel_degree", "Degree", "How many ranks share tensors, stages, experts or the batch."),
+    Term("parallel_degree", "Degree", "How many ranks share tensors, stages, experts, sequences or the batch."),
     Term("layout_sends", "Sends a step", "Bytes that a GPU sends in a step, by the formulas of each kind of layout."),
     Term("layout_takes", "Takes", "What is sent, over the rates that links were measured to reach."),
     Term(

@@ -106,7 +106,7 @@ def test_every_definition_is_used_by_some_run() -> None:
     start_up = StartUp(9, every_cause)
     explained = gpu_time((waiting,), (replace(device("gpu0/p100", waiting), start_up=start_up),))
     with_excluded = run_of(replace(graph, devices=(excluded,)))
-    layout = LayoutRow(None, 1, 1, 1, 2, 10**9, None, None, 10**9)
+    layout = LayoutRow(None, 1, 1, 1, 1, 2, 10**9, None, None, 10**9)
     laid_out = run_of(replace(THROUGHPUT, throughput=replace(THROUGHPUT.throughput, layouts=(layout,))))
     runs = (full_run(), run, several, with_excluded, run_of(explained), run_of(*INSIDE, LAUNCHES, WAITS), laid_out)
     links = {
