@@ -95,6 +95,8 @@ def test_the_headline_names_class_cause_and_rank_and_the_gain_is_within_5_percen
         ("rotating_ranks", 2),
         ("straggler_loader", 2),
         ("moe_skew", 8),
+        # two groups of eight ranks each exchange tokens among themselves
+        ("moe_skew", 16),
     ],
 )
 def test_jobs_as_synth_writes_them_by_default_have_their_cause_too(tmp_path: Path, name: str, rank_count: int) -> None:
