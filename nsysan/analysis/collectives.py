@@ -21,7 +21,8 @@ from nsysan.attribution.collectives.operations import NONE
 from nsysan.attribution.job import Job
 from nsysan.hardware.answers import Ceiling, Level, spelled_level
 from nsysan.hardware.bandwidth import bus_factor, rate_bytes_per_s
-from nsysan.hardware.collective_ceilings import Exchange, collective_ceiling
+from nsysan.hardware.collective_ceilings import Exchange, RanksApart, collective_ceiling
+from nsysan.model.ceilings import Mode
 from nsysan.model.confidence import Confidence
 from nsysan.model.figures import Figure
 from nsysan.model.kernels import Collective
@@ -150,6 +151,14 @@ def exposure_of(job: Job) -> Exposure:
     return Exposure.of({place: devices[member.id].occupancy for place, member in members if member.id in devices})
 
 
+def ranks_apart(found: JobCollectives, members: Sequence[int]) -> RanksApart:
+    """How these members lie, and whether a process drives several of them."""
+    own = [found.members[member] for member in members]
+    processes = {(member.report, member.global_pid) for member in own}
+    mode = Mode.PROCESS_PER_GPU if len(processes) == len(own) else Mode.ONE_PROCESS
+    return RanksApart(len(own), found.node_count(members), mode)
+
+
 def _inside_windows(job: Job) -> BoolArray:
     """Which operations lie in their device's window, if only in part; of a device that is left out none does."""
     operations, devices = job.collectives.operations, {device.id: device for device in job.devices}
@@ -267,7 +276,7 @@ class _Rows:
             return None
         if self._joins_communicators:
             return None
-        exchange = Exchange(self._kind, size, len(members), self.found.node_count(members))
+        exchange = Exchange(self._kind, size, ranks_apart(self.found, members))
         return collective_ceiling(self.yardstick.ceilings, self.yardstick.sheet, exchange)
 
     @property

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nsysan.attribution.collectives.clock_line import TIE_NS
 from nsysan.model.run import Run
+from nsysan.model.thresholds import TIE_NS
 from nsysan.model.units import NS_PER_S, counted, format_duration
 
 
