@@ -11,6 +11,7 @@ from nsysan.history.budgets import Budget, Budgets
 from nsysan.history.gate import GateResult, judge
 from nsysan.history.judgement import Outcome
 from nsysan.history.snapshot import Snapshot
+from nsysan.model.figures import Bearing, Condition
 from nsysan.report.gate_junit import encode_junit
 from nsysan.report.gate_markdown import encode_markdown, escaped
 from nsysan.report.gate_text import render_gate
@@ -21,6 +22,18 @@ REPEATS = [snapshot(*step_figures(time_ms, 0, {})) for time_ms in (100, 100.1, 9
 
 def verdict(*runs: Snapshot, figures: tuple[str, ...] = (), repeats: list[Snapshot] = REPEATS) -> GateResult:
     return judge("main", repeats, runs, Budgets(figures={figure: Budget() for figure in figures}))
+
+
+def test_what_is_not_the_same_is_said_where_it_forbids_nothing() -> None:
+    def driver(version: str) -> tuple[Condition, ...]:
+        return (Condition("software.driver", "NVIDIA driver", version, Bearing.CAUTIONS),)
+
+    repeats = [replace(run, conditions=driver("550.54.15")) for run in REPEATS]
+
+    text = render_gate(verdict(replace(REPEATS[0], conditions=driver("570.86.10")), repeats=repeats))
+
+    assert text.startswith("Passed against main")
+    assert "Not the same: NVIDIA driver: 550.54.15 before, 570.86.10 after.\n" in text
 
 
 SLOWER = snapshot(*step_figures(120, 0, {}))
