@@ -12,7 +12,12 @@ from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.verdicts import Severity
 
-_SOFTWARE = {"driver": "NVIDIA driver", "driver_cuda": "CUDA of the driver", "runtime_cuda": "CUDA runtime"}
+_SOFTWARE = {
+    "driver": "NVIDIA driver",
+    "driver_cuda": "CUDA of the driver",
+    "runtime_cuda": "CUDA runtime",
+    "nccl": "NCCL of the trace",
+}
 
 
 @dataclass(frozen=True, slots=True)

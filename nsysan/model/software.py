@@ -15,6 +15,7 @@ class Software:
     driver: str | None = None
     driver_cuda: str | None = None
     runtime_cuda: str | None = None
+    nccl: str | None = None
 
 
 def cuda_version(number: int) -> str | None:

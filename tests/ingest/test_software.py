@@ -44,6 +44,8 @@ def test_an_export_that_tells_none(tmp_path: Path) -> None:
     ("members", "told"),
     [
         ({"cuda_driver_version": 12040, "cuda_runtime_version": 12060}, Software(None, "12.4", "12.6")),
+        ({"distributedInfo": {"rank": 0, "nccl_version": "2.21.5"}}, Software(nccl="2.21.5")),
+        ({"distributedInfo": {"rank": 0, "nccl_version": [2, 21]}}, Software()),
         ({"cuda_driver_version": "12040", "cuda_runtime_version": -5}, Software()),
         ({}, Software()),
     ],

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from nsysan.ingest.torch.sm_limits import sm_limits_of
 from nsysan.model.software import Software, cuda_version
+from nsysan.model.text import display_text
 from nsysan.model.trace import PhysicalGpu, ProcessGroup, SmLimits
 
 _LARGEST_COUNT = 1 << 62
@@ -56,6 +57,7 @@ def read_header(members: Mapping[str, object]) -> Header:
         software=Software(
             driver_cuda=cuda_version(_count(members.get(_DRIVER_CUDA_KEY)) or 0),
             runtime_cuda=cuda_version(_count(members.get(_RUNTIME_CUDA_KEY)) or 0),
+            nccl=display_text(_text(job.get("nccl_version"))) or None,
         ),
     )
 
