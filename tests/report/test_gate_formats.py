@@ -24,6 +24,9 @@ def verdict(*runs: Snapshot, figures: tuple[str, ...] = (), repeats: list[Snapsh
     return judge("main", repeats, runs, Budgets(figures={figure: Budget() for figure in figures}))
 
 
+SLOWER = snapshot(*step_figures(120, 0, {}))
+
+
 def test_what_is_not_the_same_is_said_where_it_forbids_nothing() -> None:
     def driver(version: str) -> tuple[Condition, ...]:
         return (Condition("software.driver", "NVIDIA driver", version, Bearing.CAUTIONS),)
@@ -36,7 +39,15 @@ def test_what_is_not_the_same_is_said_where_it_forbids_nothing() -> None:
     assert "Not the same: NVIDIA driver: 550.54.15 before, 570.86.10 after.\n" in text
 
 
-SLOWER = snapshot(*step_figures(120, 0, {}))
+def test_names_that_budgets_and_runs_bring_reach_no_terminal_and_break_no_xml() -> None:
+    named = "a\x01\x1b[31m<b>\ufffe"
+    hostile = replace(SLOWER.figures[0], name=named)
+    repeats, run = ([replace(one, figures=(hostile,)) for one in side] for side in (REPEATS, [SLOWER]))
+    repeats[0] = replace(repeats[0], conditions=(gpu_model(named),))
+
+    for result in (verdict(run[0], figures=(named,)), verdict(run[0], repeats=repeats), verdict(*run)):
+        ET.fromstring(encode_junit(result))
+        assert "\x1b" not in encode_markdown(result).decode() + render_gate(result)
 
 
 def test_markdown_of_a_loss() -> None:
