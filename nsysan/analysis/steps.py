@@ -29,7 +29,8 @@ from nsysan.model.thresholds import SLOW_STEP_FACTOR
 from nsysan.timeline.coverage import coverage
 
 STEPS_PER_JOB = 4_000
-FEWEST_PER_DEVICE = 10
+FEWEST_PER_DEVICE = 6
+"""With 1,024 devices these keep ``run.json`` under 20 MB."""
 FEWEST_FOR_TREND = 6
 FEWEST_FOR_DISTANCE = 3
 _MARKED_STEPS = Recapture(

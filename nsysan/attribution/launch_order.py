@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from nsysan.attribution.host import Host
 from nsysan.model.distinct import coded
 from nsysan.model.tables import Int64Array
 from nsysan.model.thresholds import SAME_JOB_FRAC
 from nsysan.timeline.labelling import NOBODY
 
 _MOST_TRIALS = 256
+
+
+def kernel_names(host: Host, rows: Int64Array) -> list[str]:
+    """The names of these kernels of a report."""
+    kernels = host.trace.kernels
+    assert kernels is not None, "there are rows of them"
+    return [host.trace.text(name_id) for name_id in kernels.name_id[rows].tolist()]
+
+
+def places_of_names(told: Sequence[str], names: Sequence[str]) -> Int64Array | None:
+    """``places_in`` of names that are text."""
+    codes: dict[str, int] = {}
+    numbers = (np.array([codes.setdefault(name, len(codes)) for name in of], np.int64) for of in (told, names))
+    return places_in(*numbers)
 
 
 def places_in(told: Int64Array, names: Int64Array) -> Int64Array | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from nsysan.analysis.collectives import CollectiveRow, Collectives
 from nsysan.analysis.yardstick import Yardstick
 from nsysan.hardware.answers import Ceiling
-from nsysan.hardware.collective_ceilings import Exchange, collective_ceiling
+from nsysan.hardware.collective_ceilings import Exchange, RanksApart, collective_ceiling
 from nsysan.model.kernels import Collective
 from nsysan.model.purposes import Purpose
 from nsysan.model.results import ResultSet, Skipped
@@ -76,7 +76,8 @@ class _Links:
 
     def _ceiling(self, shape: ModelShape, purpose: Purpose) -> Ceiling | None:
         ranks = rank_count(shape, purpose)
-        exchange = Exchange(_KINDS[purpose], round(message_bytes(shape, purpose)), ranks, self._nodes(purpose, ranks))
+        apart = RanksApart(ranks, self._nodes(purpose, ranks))
+        exchange = Exchange(_KINDS[purpose], round(message_bytes(shape, purpose)), apart)
         return collective_ceiling(self._yardstick.ceilings, self._yardstick.sheet, exchange)
 
     def _nodes(self, purpose: Purpose, ranks: int) -> int | None:
