@@ -209,6 +209,20 @@ def test_sound_jobs_have_no_headline_and_no_warning_about_the_job(tmp_path: Path
     assert states[BottleneckClass.COMPUTE] is ClassState.UNKNOWN
 
 
+def test_graphs_that_left_no_record_leave_no_verdict_on_what_looks_idle(tmp_path: Path) -> None:
+    # nsys 2023.4 keeps no whole graphs: each layer's kernels are missing, forward and backward, in 4 steps on 4 ranks
+    made = generate(Request(scenario=SCENARIOS["graph_captured"], rank_count=4, step_count=STEPS, schema="3.7"))
+
+    run = run_of(made, tmp_path)
+
+    told = "128 CUDA graph launches left no record of what ran, so what looks idle may have been busy"
+    assert (run.diagnosis.headline, run.diagnosis.why) == (None, f"No verdict: {told}.")
+    assert {verdict.state for verdict in run.diagnosis.classes.values()} == {ClassState.UNKNOWN}
+    assert [one.id for one in run.findings if one.severity is not Severity.INFO] == ["unseen_graphs"]
+    [held] = [one for one in run.findings if one.id == "held_work"]
+    assert held.evidence[0].sentence == f"Doubtful, for {told}."
+
+
 def test_slow_gemms_are_not_called_healthy_without_a_ceiling(tmp_path: Path) -> None:
     run = run_of(generated(SCENARIOS["compute_bound"]), tmp_path)
 
