@@ -19,9 +19,8 @@ from nsysan.hardware.link_ceilings import link_ceiling
 from nsysan.model.ceilings import Ceilings, Direction, HostMemory, Origin
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text
+from nsysan.model.thresholds import ABOVE_CURVE_FACTOR
 
-_ABOVE = 1.05
-"""Transfers that are so much faster than their ceiling show that it is too low."""
 _DIRECTIONS = {direction.value: direction for direction in Direction}
 _HOST_MEMORIES = {memory.value: memory for memory in HostMemory}
 
@@ -141,7 +140,7 @@ def _links(rows: Sequence[CopyRow], yardstick: Yardstick) -> Iterator[LinkRow]:
                 ceiling_bytes_per_s=ceiling.rate,
                 ceiling_level=ceiling.level,
                 ceiling_source=ceiling.source,
-                is_above=row.rate_bytes_per_s > _ABOVE * ceiling.rate,
+                is_above=row.rate_bytes_per_s > ABOVE_CURVE_FACTOR * ceiling.rate,
             )
 
 
@@ -150,7 +149,7 @@ def _fast_collectives(rows: Sequence[CollectiveRow]) -> Iterator[str]:
         ceiling, rate = row.ceiling_bytes_per_s, row.busbw_bytes_per_s
         if ceiling is None or rate is None or row.ceiling_level is Level.DATA_SHEET:
             continue
-        if rate > _ABOVE * ceiling:
+        if rate > ABOVE_CURVE_FACTOR * ceiling:
             yield f"{row.kind} of {len(row.ranks)} ranks, {row.bytes} bytes"
 
 

@@ -266,14 +266,25 @@ class _Rows:
         return self.measured.series.unresolved or "no instance is there on all of its ranks"
 
     def _factor(self) -> float | None:
-        return None if self._kind is None else bus_factor(self._kind, len(self.measured.series.members))
+        if self._kind is None or self._joins_communicators:
+            return None
+        return bus_factor(self._kind, len(self.measured.series.members))
 
     def _ceiling(self, size: int | None) -> Ceiling | None:
         members = self.measured.series.members
         if self._kind is None or not size or size == ABSENT or not self.measured.series.is_whole:
             return None
+        if self._joins_communicators:
+            return None
         exchange = Exchange(self._kind, size, ranks_apart(self.found, members))
         return collective_ceiling(self.yardstick.ceilings, self.yardstick.sheet, exchange)
+
+    @property
+    def _joins_communicators(self) -> bool:
+        """Whether some of the ranks name communicators and are yet paired without: of how many ranks is not known."""
+        series = self.measured.series
+        rows = series.table[series.table >= 0]
+        return series.communicator == NONE and bool((self.found.operations.communicator[rows] != NONE).any())
 
     @property
     def _kind(self) -> Collective | None:
