@@ -175,7 +175,7 @@ class Sender:
         except ValueError:
             said = None
         if not isinstance(said, dict):
-            raise RefusedError(f"{visible_text(self._parts.netloc)} is no server of nsysan.", "Check the address.")
+            raise _not_understood(status, visible_text(self._parts.netloc))
         if status < http.client.BAD_REQUEST:
             return said
         message, hint = (visible_text(str(said.get(key, ""))) for key in ("error", "hint"))
@@ -188,6 +188,13 @@ class Sender:
             context = ssl.create_default_context()
             return http.client.HTTPSConnection(self._parts.netloc, timeout=_CONNECT_S, context=context)
         return http.client.HTTPConnection(self._parts.netloc, timeout=_CONNECT_S)
+
+
+def _not_understood(status: int, place: str) -> UsageError | MissingToolError:
+    """What to raise where the answer is none of a server of ours: a proxy before it may speak while it is away."""
+    if status in _PASSING:
+        return UnreachableError(f"{place} answers with {status}.", "Check that the server behind it runs.")
+    return RefusedError(f"{place} is no server of nsysan.", "Check the address.")
 
 
 def _connect(connection: http.client.HTTPConnection) -> None:

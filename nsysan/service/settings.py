@@ -53,11 +53,15 @@ class WorkerLimits:
 
 @dataclass(frozen=True, slots=True)
 class RateLimits:
-    """Requests a minute of one client, log-ins that fail a minute of one address, and pages that wait for news."""
+    """Requests a minute of one client, log-ins that fail a minute of one address, and pages that wait for news.
+
+    Of more ``connections`` at once, each is told to come back.
+    """
 
     requests: int = 6000
     failed_logins: int = 10
     event_streams: int = 64
+    connections: int = 384
 
 
 @dataclass(frozen=True, slots=True)

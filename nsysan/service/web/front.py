@@ -72,6 +72,8 @@ class Front:
         return None
 
     def _check(self, request: Request) -> None:
+        if len(self._server.connections) > self._server.settings.rates.connections:
+            raise Refusal("Too many connections are open.", "Try again in a moment.", status=503)
         # pieces of uploads have limits of their own: a large file on a fast network is thousands of them
         if request.method != "PATCH" and not self._server.requests.take(address_of(request)):
             raise Refusal("Too many requests come from here.", "Wait a minute.", status=429)

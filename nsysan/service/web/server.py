@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import secrets
+from collections.abc import Sized
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -25,7 +26,10 @@ from nsysan.service.uploads import Uploads
 
 @dataclass
 class Server:
-    """What every answer is made from. ``stopping`` is set when no more work is to be begun."""
+    """What every answer is made from. ``stopping`` is set when no more work is to be begun.
+
+    ``connections`` are those that are open, whatever comes over them.
+    """
 
     settings: Settings
     folder: DataFolder
@@ -41,6 +45,7 @@ class Server:
     failed_logins: Rate
     local_csrf: str
     stopping: asyncio.Event
+    connections: Sized = ()
     open_bodies: int = 0
     open_streams: int = 0
 
