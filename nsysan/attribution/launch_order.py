@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from nsysan.attribution.host import Host
 from nsysan.model.distinct import coded
 from nsysan.model.tables import Int64Array
 from nsysan.timeline.labelling import NOBODY
@@ -11,6 +14,20 @@ from nsysan.timeline.labelling import NOBODY
 FITS_FROM_FRAC = 0.95
 """Of the kernels: so many must have the name that the other recording has in their place, or it is another job."""
 _MOST_TRIALS = 256
+
+
+def kernel_names(host: Host, rows: Int64Array) -> list[str]:
+    """The names of these kernels of a report."""
+    kernels = host.trace.kernels
+    assert kernels is not None, "there are rows of them"
+    return [host.trace.text(name_id) for name_id in kernels.name_id[rows].tolist()]
+
+
+def places_of_names(told: Sequence[str], names: Sequence[str]) -> Int64Array | None:
+    """``places_in`` of names that are text."""
+    codes: dict[str, int] = {}
+    numbers = (np.array([codes.setdefault(name, len(codes)) for name in of], np.int64) for of in (told, names))
+    return places_in(*numbers)
 
 
 def places_in(told: Int64Array, names: Int64Array) -> Int64Array | None:
