@@ -78,7 +78,7 @@ def large_upload(folder: Path) -> str:
 def full_disk(folder: Path, traces: Sequence[Path]) -> str:
     """A disk of 24 MB that fills up: refusals with sentences, and room made brings it back."""
     with small_disk(folder / "disk", 24) as disk:
-        server = Server(disk / "data", "--free-gib", "0.004")
+        server = Server(disk / "data", free_gib=0.004)
         refusals: Counter[str] = Counter()
         for number in range(30):
             path = folder / "more.sqlite"

@@ -29,9 +29,9 @@ OK = 200
 class Server:
     """A server that is started again under the same address whenever it is gone."""
 
-    def __init__(self, data: Path, *arguments: str) -> None:
+    def __init__(self, data: Path, *arguments: str, free_gib: float = 0.0) -> None:
         self.data = data
-        self._arguments = arguments
+        self._arguments = (*arguments, "--free-gib", str(free_gib))
         self._port = _free_port()
         self.process = self._start()
 
@@ -55,7 +55,7 @@ class Server:
             process = subprocess.Popen(
                 [
                     *(sys.executable, "-m", "nsysan", "serve", "--data", str(self.data), "--port", str(self._port)),
-                    *("--free-gib", "0", *self._arguments),
+                    *self._arguments,
                 ],
                 stdout=subprocess.PIPE,
                 stderr=log,
