@@ -16,6 +16,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -79,15 +80,15 @@ class _Clients:
         self._server, self._folder, self._traces = server, folder, traces
         self._made: list[str] = []
         self._stop = threading.Event()
-        self._threads = [threading.Thread(target=self._send_on, args=(number,)) for number in range(CLIENTS)]
-        for thread in self._threads:
-            thread.start()
+        self._pool = ThreadPoolExecutor(CLIENTS)
+        self._sending = [self._pool.submit(self._send_on, number) for number in range(CLIENTS)]
 
     def end(self) -> list[str]:
-        """The addresses of all runs that were made; what is being sent is sent to its end."""
+        """The addresses of all runs that were made, what is being sent too. Raises what ended a client."""
         self._stop.set()
-        for thread in self._threads:
-            thread.join()
+        for sending in self._sending:
+            sending.result()
+        self._pool.shutdown()
         return self._made
 
     def _send_on(self, number: int) -> None:

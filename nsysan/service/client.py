@@ -156,7 +156,7 @@ class Sender:
             with suppress(BrokenPipeError, ConnectionResetError):  # the server may have said why before it closed
                 connection.request(method, self._path + path, body, {**self._headers, **(headers or {})})
             answer = connection.getresponse()
-            text = answer.read(_LONGEST_ANSWER_BYTES)
+            text = _whole(answer)
         except (OSError, http.client.HTTPException) as error:
             raise UnreachableError(
                 f"{visible_text(self._parts.netloc)} cannot be reached: {visible_text(str(error))}.",
@@ -188,6 +188,14 @@ class Sender:
             context = ssl.create_default_context()
             return http.client.HTTPSConnection(self._parts.netloc, timeout=_CONNECT_S, context=context)
         return http.client.HTTPConnection(self._parts.netloc, timeout=_CONNECT_S)
+
+
+def _whole(answer: http.client.HTTPResponse) -> bytes:
+    """The body, as far as any answer of ours goes. Raises IncompleteRead where it breaks off, as servers die."""
+    text = answer.read(_LONGEST_ANSWER_BYTES)
+    if answer.length and len(text) < _LONGEST_ANSWER_BYTES:
+        raise http.client.IncompleteRead(text, answer.length)
+    return text
 
 
 def _not_understood(status: int, place: str) -> UsageError | MissingToolError:

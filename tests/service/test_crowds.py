@@ -100,6 +100,33 @@ def test_nsysan_upload_tries_again_where_a_proxy_speaks_for_a_server_that_is_awa
     assert pauses == [0.5, 1.0]
 
 
+def test_nsysan_upload_tries_again_where_the_server_died_within_its_answer(tmp_path: Path) -> None:
+    (tmp_path / "r.sqlite").write_bytes(b"x")
+    pauses: list[float] = []
+    # the head alone, a part of the body, all of it; then how far the piece has come
+    whole, reached = b'{"id": "a", "offset_bytes": 0}', b'{"offset_bytes": 1}'
+    answers = [(whole, 0), (whole, 10), (whole, len(whole)), (reached, len(reached))]
+
+    class Dying(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(201)
+            body, sent_bytes = answers.pop(0)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body[:sent_bytes])
+
+        do_PATCH = do_POST  # noqa: N815 - as it is called
+
+    with HTTPServer(("127.0.0.1", 0), Dying) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        sender = Sender(f"http://127.0.0.1:{server.server_port}", None, Patience(3, pauses.append))
+        sent = sender.send(tmp_path / "r.sqlite")
+        server.shutdown()
+
+    assert (sent["id"], pauses) == ("a", [0.5, 1.0])
+
+
 def test_the_ledger_is_this_users_alone_whoever_makes_it_first(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
     ledger = Ledger(folder.ledger)
