@@ -14,11 +14,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 from nsysan.model.errors import InputError, MissingToolError, UsageError
 from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.text import visible_text
+from nsysan.service.addresses import parts_of_address
 
 PIECE_BYTES = 8 << 20
 _END_BYTES = 1 << 20
@@ -66,8 +66,8 @@ class Sender:
     """Talks to one server. Raises UsageError where the address is none."""
 
     def __init__(self, url: str, token: str | None, patience: Patience | None = None) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        parts = parts_of_address(url)
+        if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
             raise UsageError(f"{visible_text(url)} is no address of a server.", "Give it as http://host:8470")
         self._parts = parts
         self._path = parts.path.rstrip("/")
@@ -157,7 +157,7 @@ class Sender:
                 connection.request(method, self._path + path, body, {**self._headers, **(headers or {})})
             answer = connection.getresponse()
             text = _whole(answer)
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, UnicodeError, http.client.HTTPException) as error:
             raise UnreachableError(
                 f"{visible_text(self._parts.netloc)} cannot be reached: {visible_text(str(error))}.",
                 "What has arrived stays there for a day: give the command again."
