@@ -18,13 +18,8 @@ from nsysan.attribution.job import Job
 from nsysan.model.figures import Bearing, Better, Condition, Figure, Topic, Unit
 from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import OPAQUE_FRAC, UNRESOLVED_FRAC
 from nsysan.model.units import format_fraction
-
-OPAQUE_FROM_FRAC = 0.02
-"""From this share of the window on, whole graphs leave open how busy computing was."""
-
-UNRESOLVED_FROM_FRAC = 0.02
-"""From this share of the window on, communication that is not taken apart leaves open how much of it is waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +125,7 @@ def _compute_busy(gpu_time: GpuTime) -> float | str:
     if gpu_time.job.unseen_graph_launch_count:
         return "CUDA graphs ran that left no record; record with --cuda-graph-trace=node"
     graph_frac = gpu_time.job.time.opaque_graph.mean_frac
-    if graph_frac >= OPAQUE_FROM_FRAC:
+    if graph_frac >= OPAQUE_FRAC:
         return (
             f"{format_fraction(graph_frac)} of the window passes inside CUDA graphs whose kernels were not recorded; "
             "record with --cuda-graph-trace=node"
@@ -161,7 +156,7 @@ def _communication_wait(job: Job, gpu_time: GpuTime, results: ResultSet) -> floa
     if not shares:
         return "needs work of some length: the windows of all ranks have none"
     unresolved = sum(rank.unresolved_exposed_ns / window_ns for rank, window_ns in shares) / len(shares)
-    if unresolved >= UNRESOLVED_FROM_FRAC:
+    if unresolved >= UNRESOLVED_FRAC:
         return (
             f"{format_fraction(unresolved)} of the window passes in exposed communication that may be waiting or "
             "transfer; the table of collectives says why"

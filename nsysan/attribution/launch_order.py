@@ -9,10 +9,9 @@ import numpy as np
 from nsysan.attribution.host import Host
 from nsysan.model.distinct import coded
 from nsysan.model.tables import Int64Array
+from nsysan.model.thresholds import SAME_JOB_FRAC
 from nsysan.timeline.labelling import NOBODY
 
-FITS_FROM_FRAC = 0.95
-"""Of the kernels: so many must have the name that the other recording has in their place, or it is another job."""
 _MOST_TRIALS = 256
 
 
@@ -40,7 +39,7 @@ def places_in(told: Int64Array, names: Int64Array) -> Int64Array | None:
         return None
     counts = {shift: int((told[_shifted(told, names, shift)] == names).sum()) for shift in _shifts(told, names)}
     most = max(counts.values(), default=0)
-    if most < FITS_FROM_FRAC * len(names) or list(counts.values()).count(most) > 1:
+    if most < SAME_JOB_FRAC * len(names) or list(counts.values()).count(most) > 1:
         return None
     places = _shifted(told, names, max(counts, key=counts.__getitem__))
     return np.where(told[places] == names, places, NOBODY)

@@ -12,6 +12,7 @@ from nsysan.analysis.registry import Analysis, analyses
 from nsysan.analysis.steps import Steps
 from nsysan.attribution.collectives.clock_fit import FittedClocks
 from nsysan.attribution.collectives.job_collectives import JobCollectives
+from nsysan.attribution.collectives.naming_notes import naming_notes
 from nsysan.attribution.collectives.ranks import RankChoice, rank_notes
 from nsysan.attribution.job import Job, build_job
 from nsysan.attribution.sessions_apart import sessions_apart_notes
@@ -185,6 +186,7 @@ def _rank_notes(traces: Sequence[Trace], collectives: JobCollectives) -> Iterato
     """What is to be known of ranks, where they have anything to do with each other."""
     if len(collectives.members) > 1 and len(collectives.operations):
         yield from rank_notes(collectives.ranks)
+        yield from naming_notes(traces, collectives)
         yield from sessions_apart_notes(traces)
 
 

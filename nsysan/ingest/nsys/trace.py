@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from nsysan.ingest.fingerprint import fingerprint_of
-from nsysan.ingest.nsys.identity import read_identity
+from nsysan.ingest.nsys.identity import driver_version, read_identity
 from nsysan.ingest.nsys.machine import read_cuda_devices, read_gpus, read_sm_limits
 from nsysan.ingest.nsys.names import Names
 from nsysan.ingest.nsys.network import read_network_adapters, read_network_metrics
@@ -46,6 +46,7 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
         export_schema=session.export_schema,
         capture_ns=session.capture_ns,
         session_start_utc_ns=session.start_utc_ns,
+        driver_version=driver_version(export),
         gpus=gpus,
         cuda_devices=cuda_devices,
         strings=names.strings,
