@@ -11,12 +11,10 @@ from nsysan.model.prose import spelled
 from nsysan.model.run import Note
 from nsysan.model.tables import GpuActivities, Int64Array
 from nsysan.model.text import display_text
+from nsysan.model.thresholds import REPEATED_ROWS_FRAC
 from nsysan.model.trace import Trace
 from nsysan.model.units import counted, format_count
 from nsysan.timeline.ordering import order_of
-
-REPEATED_FROM_FRAC = 0.01
-"""From this share on repeated rows are no accident of the recording, and counts and totals are off by them."""
 
 
 def doubt_notes(trace: Trace) -> Iterator[Note]:
@@ -24,7 +22,7 @@ def doubt_notes(trace: Trace) -> Iterator[Note]:
     where = f"in {display_text(trace.name)}"
     for name, table in trace.gpu_tables().items():
         repeated = repeated_count(table)
-        if repeated and repeated >= REPEATED_FROM_FRAC * len(table):
+        if repeated and repeated >= REPEATED_ROWS_FRAC * len(table):
             kind = spelled(name)
             rows = f"{format_count(repeated)} of {format_count(len(table))} records of {kind} {where}"
             what = "equal an earlier one in every value; counts and totals include them, shares of the window do not"

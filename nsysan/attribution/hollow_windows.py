@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nsysan.model.run import Note
+from nsysan.model.thresholds import HOLLOW_FRAC
 from nsysan.model.units import counted, format_duration, format_fraction
 
 if TYPE_CHECKING:
     from nsysan.attribution.job import Gpu
-
-HOLLOW_FRAC = 0.9
-"""From this share of a window on one gap leaves shares of the window with nothing to say of the rest."""
 
 
 def hollow_window_notes(gpus: Sequence[Gpu]) -> Iterator[Note]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from nsysan.model.profilers import Profiler
+from nsysan.model.software import Software
 from nsysan.model.tables import (
     ABSENT,
     AllocatorStates,
@@ -177,6 +178,8 @@ class Trace:
     """Domain name by (global pid, domain id); domain ids are unique per process only."""
     unreadable_records: Mapping[str, int]
     """Rows per source table left out because a needed value was no integer."""
+    driver_version: str | None = None
+    """That of NVIDIA's driver, such as 580.65.06."""
     runtime_calls: RuntimeCalls | None = None
     collective_calls: CollectiveCalls | None = None
     nccl_payloads: NcclPayloads | None = None
@@ -218,6 +221,7 @@ class Trace:
     """Ids of names for which the report has several texts; the first is in ``strings``."""
     unreadable_work: Mapping[str, int] = field(default_factory=dict)
     """The part of ``unreadable_records`` that is GPU work, by the name in ``GPU_TABLES``."""
+    software: Software = field(default_factory=Software)
 
     def gpu_tables(self) -> dict[str, GpuActivities]:
         """The tables of GPU work that were recorded, by field name, in a fixed order."""

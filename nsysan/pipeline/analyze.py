@@ -12,6 +12,7 @@ from nsysan.analysis.registry import Analysis, analyses
 from nsysan.analysis.steps import Steps
 from nsysan.attribution.collectives.clock_fit import FittedClocks
 from nsysan.attribution.collectives.job_collectives import JobCollectives
+from nsysan.attribution.collectives.naming_notes import naming_notes
 from nsysan.attribution.collectives.ranks import RankChoice, rank_notes
 from nsysan.attribution.job import Job, build_job
 from nsysan.attribution.sessions_apart import sessions_apart_notes
@@ -25,6 +26,7 @@ from nsysan.model.clock import now_utc
 from nsysan.model.errors import UsageError
 from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.prose import spelled
+from nsysan.model.recorded import recorded_kinds
 from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, OptionValue, Provenance, ReportInfo, Run
 from nsysan.model.text import display_text, first_names, text_hash
@@ -33,10 +35,11 @@ from nsysan.model.units import counted
 from nsysan.pipeline.evidence import with_payloads
 from nsysan.pipeline.freed_memory import keep_freed_memory
 from nsysan.pipeline.inputs import without_copies
+from nsysan.pipeline.profiled_calls import with_profiled_calls
 from nsysan.pipeline.report_tasks import Reading, read_here, traces_of
 from nsysan.pipeline.same_capture import without_repeats
+from nsysan.pipeline.shapes_not_taken import shapes_not_taken_notes
 from nsysan.pipeline.throughput import ThroughputOptions, with_costs, with_throughput
-from nsysan.pipeline.unused_profiles import unused_profile_notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,8 @@ def analyze(
     readable, broken_notes = traces_of(originals, read(originals, reading))
     traces, repeat_notes = without_repeats(readable)
     evidence = read_evidence(options.evidence, progress, keep_identity=options.keep_identity)
-    traces, evidence_notes = with_payloads(traces, evidence)
+    traces, payload_notes = with_payloads(traces, evidence)
+    traces, call_notes = with_profiled_calls(traces, evidence)
     progress.begin("finding GPUs and what ran on them")
     ranks = replace(options.ranks, left_out_count=len(broken_notes))
     job = build_job(traces, options.window, options.gpu, options.marker, ranks, evidence=evidence)
@@ -117,13 +121,14 @@ def analyze(
         created_utc=now_utc(),
         options=options.recorded(),
         provenance=_provenance(traces, keep_identity=options.keep_identity),
-        reports=_report_infos(traces, job.collectives, _clocks(job, wanted)),
+        reports=_report_infos(traces, job.collectives, _clocks(job, wanted), reads_all=not options.only),
         notes=(
             *copy_notes,
             *broken_notes,
             *repeat_notes,
-            *evidence_notes,
-            *(unused_profile_notes(job, results) if any(one.id == Gemms.id for one in wanted) else ()),
+            *payload_notes,
+            *call_notes,
+            *(shapes_not_taken_notes(job, results) if any(one.id == Gemms.id for one in wanted) else ()),
             *_unreadable_notes(traces),
             *_range_notes(options.window),
             *job.notes,
@@ -185,6 +190,7 @@ def _rank_notes(traces: Sequence[Trace], collectives: JobCollectives) -> Iterato
     """What is to be known of ranks, where they have anything to do with each other."""
     if len(collectives.members) > 1 and len(collectives.operations):
         yield from rank_notes(collectives.ranks)
+        yield from naming_notes(traces, collectives)
         yield from sessions_apart_notes(traces)
 
 
@@ -234,7 +240,9 @@ def _clocks(job: Job, wanted: Sequence[Analysis]) -> FittedClocks:
     return job.collectives.fitted_clocks if pairs_ends else job.collectives.session_clocks
 
 
-def _report_infos(traces: Sequence[Trace], collectives: JobCollectives, clocks: FittedClocks) -> tuple[ReportInfo, ...]:
+def _report_infos(
+    traces: Sequence[Trace], collectives: JobCollectives, clocks: FittedClocks, *, reads_all: bool
+) -> tuple[ReportInfo, ...]:
     found = zip(traces, clocks.offset_ns, clocks.drift_frac, clocks.residual_ns, strict=True)
     return tuple(
         ReportInfo(
@@ -255,6 +263,8 @@ def _report_infos(traces: Sequence[Trace], collectives: JobCollectives, clocks: 
             clock_drift_frac=drift_frac,
             clock_residual_ns=residual_ns,
             unreadable_records=dict(trace.unreadable_records),
+            software=trace.software,
+            recorded=recorded_kinds(trace) if reads_all else None,
         )
         for report, (trace, offset_ns, drift_frac, residual_ns) in enumerate(found)
     )

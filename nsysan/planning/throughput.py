@@ -40,6 +40,7 @@ class LayoutRow:
     tensor_parallel: int
     pipeline_parallel: int
     expert_parallel: int
+    context_parallel: int
     data_parallel: int
     sent_bytes_per_step: int
     transfer_ns_per_step: int | None
@@ -75,6 +76,16 @@ class ScalingRow:
     is_of_tokens: bool
     logged_efficiency: float | None = None
     logs_tell_of_one_gpu: bool = False
+
+    @property
+    def lost_frac(self) -> float:
+        """The share of GPU-hours that would not be needed at full efficiency: 1 - E, at least 0."""
+        return max(1 - self.efficiency, 0.0)
+
+    @property
+    def more_time_frac(self) -> float:
+        """How much more wall time as much work takes than at full efficiency: 1 / E - 1, at least 0."""
+        return max(1 / self.efficiency - 1, 0.0)
 
 
 GIVEN_PEAK = "given with --peak"

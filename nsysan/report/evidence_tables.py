@@ -1,10 +1,11 @@
-"""The tables of what training logs, monitors and the scheduler say."""
+"""The tables of what training logs, monitors, the scheduler and profiles say."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from nsysan.analysis.gpu_samples import GpuSamplesSummary, SampledGpuSummary
+from nsysan.analysis.profiles import ProfileSummary
 from nsysan.analysis.scheduler_jobs import SchedulerJobSummary
 from nsysan.analysis.training_logs import TrainingLogSummary
 from nsysan.model.units import counted, format_clock
@@ -24,12 +25,12 @@ def training_table(logs: Sequence[TrainingLogSummary]) -> Table | None:
         caption="Training logs beside the trace",
         columns=(
             Column("Log", notes="program and lines"),
-            Column("step in the log", numeric=True, unit="ns"),
-            Column("step in the trace", numeric=True, unit="ns"),
-            Column("from line to line", numeric=True, unit="ns"),
-            Column("outside its timer", numeric=True, unit="ns"),
+            Column("step in the log", TERMS["logged_step"], numeric=True, unit="ns"),
+            Column("step in the trace", TERMS["logged_step"], numeric=True, unit="ns"),
+            Column("from line to line", TERMS["logged_step"], numeric=True, unit="ns"),
+            Column("outside its timer", TERMS["logged_step"], numeric=True, unit="ns"),
             Column("throughput", TERMS["tokens_per_s"], numeric=True, unit="1/s", notes="of what"),
-            Column("samples a second", numeric=True, unit="1/s"),
+            Column("samples a second", TERMS["logged_samples"], numeric=True, unit="1/s"),
         ),
         rows=tuple(_training_row(log) for log in logs),
         source="training_logs[]",
@@ -46,14 +47,14 @@ def samples_table(recordings: Sequence[GpuSamplesSummary]) -> Table | None:
         caption="What monitors sampled",
         columns=(
             Column("GPU", notes="recording"),
-            Column("samples", numeric=True),
-            Column("clock at work", numeric=True, unit="Hz"),
-            Column("power", numeric=True, unit="W"),
-            Column("hottest", numeric=True, unit="°C"),
-            Column("any kernel", numeric=True),
-            Column("SMs active", numeric=True),
-            Column("tensor active", numeric=True),
-            Column("DRAM active", numeric=True),
+            Column("samples", TERMS["monitored"], numeric=True),
+            Column("clock at work", TERMS["monitored"], numeric=True, unit="Hz"),
+            Column("power", TERMS["monitored"], numeric=True, unit="W"),
+            Column("hottest", TERMS["monitored"], numeric=True, unit="°C"),
+            Column("any kernel", TERMS["monitored"], numeric=True),
+            Column("SMs active", TERMS["monitored"], numeric=True),
+            Column("tensor active", TERMS["monitored"], numeric=True),
+            Column("DRAM active", TERMS["monitored"], numeric=True),
         ),
         rows=rows,
         source="gpu_samples[].gpus[]",
@@ -70,13 +71,43 @@ def job_table(jobs: Sequence[SchedulerJobSummary]) -> Table | None:
         columns=(
             Column("Job", notes="log"),
             Column("state"),
-            Column("in the queue", numeric=True, unit="ns"),
-            Column("run time", numeric=True, unit="ns"),
-            Column("nodes", numeric=True),
-            Column("GPUs", numeric=True),
+            Column("in the queue", TERMS["scheduled"], numeric=True, unit="ns"),
+            Column("run time", TERMS["scheduled"], numeric=True, unit="ns"),
+            Column("nodes", TERMS["scheduled"], numeric=True),
+            Column("GPUs", TERMS["scheduled"], numeric=True),
         ),
         rows=tuple(_job_row(job) for job in jobs),
         source="scheduler_jobs[]",
+    )
+
+
+def profile_table(profiles: Sequence[ProfileSummary]) -> Table | None:
+    """A row for each device of each profile; None where none tells of memory."""
+    rows = tuple(
+        (
+            Cell(profile.name, f"device {memory.device_id}", style="name"),
+            cells.number(profile.rank),
+            cells.number(profile.world_size),
+            cells.size(memory.used_peak_bytes),
+            cells.size(memory.reserved_peak_bytes),
+        )
+        for profile in profiles
+        for memory in profile.memory
+    )
+    if not rows:
+        return None
+    return Table(
+        id="profile-rows",
+        caption="What PyTorch's allocator took in profiled runs",
+        columns=(
+            Column("Profile", notes="device"),
+            Column("rank", numeric=True),
+            Column("ranks", numeric=True),
+            Column("in use at most", numeric=True, unit="B"),
+            Column("reserved at most", numeric=True, unit="B"),
+        ),
+        rows=rows,
+        source="profiles[].memory[]",
     )
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import signal
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from nsysan.analysis.collectives import Collectives
 from nsysan.ingest.reading import ReadOptions
-from nsysan.model.errors import InputError, UsageError
+from nsysan.model.errors import InputError, MissingToolError, UsageError
+from nsysan.pipeline import cluster as cluster_reading
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.pipeline.cluster import reading_on
 from nsysan.pipeline.local_workers import read_by_processes, read_locally
@@ -23,7 +25,6 @@ from tests.runs import result_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from multiprocessing.connection import Connection
-    from pathlib import Path
 
     from nsysan.model.run import Run
 
@@ -154,6 +155,27 @@ def _read_or_die(path: str, options: ReadOptions) -> bytes | tuple[str, str]:
     return read_packed(path, options)
 
 
+def _read_or_die_once(path: str, options: ReadOptions) -> bytes | tuple[str, str]:
+    """The first worker that reads one of the reports is killed in the middle of it."""
+    killed = Path(path).with_suffix(".killed")
+    if path.endswith("rank2.sqlite") and not killed.exists():
+        killed.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return read_packed(path, options)
+
+
+def test_a_worker_killed_in_the_middle_costs_nothing(
+    tmp_path: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nsysan.pipeline.cluster.read_packed", _read_or_die_once)
+    paths = reports(tmp_path, 6)
+
+    run = analyze(paths, AnalyzeOptions(), read=reading_on(cluster.scheduler_address))
+
+    assert (tmp_path / "rank2.killed").exists()
+    assert without_time(run) == without_time(analyze(paths, AnalyzeOptions()))
+
+
 def test_a_report_that_kills_its_workers_costs_itself(
     tmp_path: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +187,52 @@ def test_a_report_that_kills_its_workers_costs_itself(
     assert [report.name for report in run.reports] == [f"rank{rank}.sqlite" for rank in (0, 1, 3, 4, 5)]
     [note] = [note for note in run.notes if note.id == "report_left_out"]
     assert note.sentence == "rank2.sqlite is left out, with its ranks: the workers that read it were lost"
+
+
+def _fail_at_one(path: str, options: ReadOptions) -> bytes | tuple[str, str]:
+    if path.endswith("rank2.sqlite"):
+        raise MemoryError("no room for 2 GB")
+    return read_packed(path, options)
+
+
+def test_what_fails_on_a_worker_costs_that_report(
+    tmp_path: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nsysan.pipeline.cluster.read_packed", _fail_at_one)
+
+    run = analyze(reports(tmp_path, 4), AnalyzeOptions(), read=reading_on(cluster.scheduler_address))
+
+    assert [report.name for report in run.reports] == [f"rank{rank}.sqlite" for rank in (0, 1, 3)]
+    [note] = [note for note in run.notes if note.id == "report_left_out"]
+    assert note.sentence == (
+        "rank2.sqlite is left out, with its ranks: the worker that read it failed (MemoryError: no room for 2 GB)"
+    )
+
+
+def test_a_cluster_without_workers_is_a_plain_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed", reason="a Dask cluster needs the extra cluster")
+    monkeypatch.setattr("nsysan.pipeline.cluster._PATIENCE", "1s")
+
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0", silence_logs=50) as empty,
+        pytest.raises(UsageError, match="has no worker"),
+    ):
+        analyze(reports(tmp_path, 2), AnalyzeOptions(), read=reading_on(empty.scheduler_address))
+
+
+def test_a_scheduler_that_ends_meanwhile_is_a_plain_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed", reason="a Dask cluster needs the extra cluster")
+    ending = distributed.LocalCluster(n_workers=0, dashboard_address=":0", silence_logs=50)
+    wait = cluster_reading._wait
+
+    def wait_without_scheduler(client: Any, future: Any) -> None:
+        ending.close()
+        wait(client, future)
+
+    monkeypatch.setattr(cluster_reading, "_wait", wait_without_scheduler)
+
+    with pytest.raises(MissingToolError, match="scheduler was lost"):
+        analyze(reports(tmp_path, 2), AnalyzeOptions(), read=reading_on(ending.scheduler_address))
 
 
 def test_no_scheduler_is_a_plain_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from statistics import mean
 from typing import TYPE_CHECKING
@@ -84,6 +85,30 @@ def test_the_headline_names_class_cause_and_rank_and_the_gain_is_within_5_percen
     assert finding.advice
     assert any(evidence.place is not None for evidence in finding.evidence)
     assert look_next(run) is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "rank_count"),
+    [
+        ("garbage_collection", 2),
+        ("garbage_collection", 4),
+        ("rotating_ranks", 2),
+        ("straggler_loader", 2),
+        ("moe_skew", 8),
+        # two groups of eight ranks each exchange tokens among themselves
+        ("moe_skew", 16),
+    ],
+)
+def test_jobs_as_synth_writes_them_by_default_have_their_cause_too(tmp_path: Path, name: str, rank_count: int) -> None:
+    # 8 steps: two pauses of a garbage collector in closed steps, and one in the open last
+    made = generate(Request(scenario=SCENARIOS[name], rank_count=rank_count))
+
+    run = run_of(made, tmp_path)
+
+    headline = headline_of(run)
+    assert (headline.cause, headline.rank) == (SCENARIOS[name].cause, made.truth.slow_rank)
+    finding = next(found for found in run.findings if found.id == headline.finding)
+    assert finding.recoverable_ns == pytest.approx(made.truth.recoverable.recoverable_ns, rel=0.05)
 
 
 def test_ranks_that_take_turns_are_said_to(tmp_path: Path) -> None:
@@ -184,6 +209,20 @@ def test_sound_jobs_have_no_headline_and_no_warning_about_the_job(tmp_path: Path
     assert states[BottleneckClass.COMPUTE] is ClassState.UNKNOWN
 
 
+def test_graphs_that_left_no_record_leave_no_verdict_on_what_looks_idle(tmp_path: Path) -> None:
+    # nsys 2023.4 keeps no whole graphs: each layer's kernels are missing, forward and backward, in 4 steps on 4 ranks
+    made = generate(Request(scenario=SCENARIOS["graph_captured"], rank_count=4, step_count=STEPS, schema="3.7"))
+
+    run = run_of(made, tmp_path)
+
+    told = "128 CUDA graph launches left no record of what ran, so what looks idle may have been busy"
+    assert (run.diagnosis.headline, run.diagnosis.why) == (None, f"No verdict: {told}.")
+    assert {verdict.state for verdict in run.diagnosis.classes.values()} == {ClassState.UNKNOWN}
+    assert [one.id for one in run.findings if one.severity is not Severity.INFO] == ["unseen_graphs"]
+    [held] = [one for one in run.findings if one.id == "held_work"]
+    assert held.evidence[0].sentence == f"Doubtful, for {told}."
+
+
 def test_slow_gemms_are_not_called_healthy_without_a_ceiling(tmp_path: Path) -> None:
     run = run_of(generated(SCENARIOS["compute_bound"]), tmp_path)
 
@@ -224,3 +263,24 @@ def test_a_missing_rank_leaves_open_what_it_did(tmp_path: Path) -> None:
         "No verdict: 1 of 4 ranks are missing, and what those did may be what the others waited for."
     )
     assert {verdict.state for verdict in diagnosis.classes.values()} == {ClassState.UNKNOWN}
+
+
+def test_ranks_that_wait_for_one_without_a_report_do_not_blame_communication(tmp_path: Path) -> None:
+    # rank 1 computes 1.4 times as long, and the others wait for it in each all-reduce
+    request = Request(
+        scenario=SCENARIOS["straggler_compute"],
+        rank_count=4,
+        step_count=STEPS,
+        layout=Layout.PER_RANK,
+        omitted_ranks=frozenset({1}),
+    )
+
+    diagnosis = run_of(generate(request), tmp_path).diagnosis
+
+    assert diagnosis.headline is None
+    assert re.fullmatch(
+        "No verdict: 1 of 4 ranks are missing, and what those did may be what the others waited for, "
+        r"[\d.]+ of [\d.]+ ms a step \([\d.]+ %\) at most\.",
+        diagnosis.why or "",
+    )
+    assert diagnosis.classes[BottleneckClass.COMMUNICATION].state is ClassState.UNKNOWN

@@ -14,7 +14,7 @@ from nsysan.model.lateness import Lateness
 from nsysan.model.partition import PartTimes
 from nsysan.model.trace import RankSource
 from nsysan.report.bandwidth_chart import bandwidth_chart
-from nsysan.report.clock_words import clock_sentences
+from nsysan.report.clock_words import clock_line, clock_sentences
 from nsysan.report.collective_tables import SHOWN_RANKS, rank_map
 from nsysan.report.formats.html import render_page
 from nsysan.report.formats.text import render_text
@@ -262,11 +262,23 @@ def test_one_size_and_nothing_to_hold_it_against_is_no_curve() -> None:
 
 
 def test_clocks_are_told_by_how_well_ends_agree_and_whether_they_drift() -> None:
-    first = replace(REPORT, clock_residual_ns=10_000, clock_drift_frac=0.0)
-    second = replace(first, name="rank1", clock_residual_ns=12_000, clock_drift_frac=-2e-5)
-    third = replace(first, name="rank2", clock_residual_ns=None)
+    first = replace(REPORT, clock_residual_ns=10_000, clock_drift_frac=0.0, session_start_utc_ns="1000000000")
+    # its session began 30 ms later by the hosts' clocks, 37 ms by the ends of collectives
+    second = replace(
+        first,
+        name="rank1",
+        clock_offset_ns=37_000_000,
+        session_start_utc_ns="1030000000",
+        clock_residual_ns=12_000,
+        clock_drift_frac=-2e-5,
+    )
+    third = replace(first, name="rank2", clock_offset_ns=-3_000_000, clock_residual_ns=None)
 
     assert list(clock_sentences(replace(full_run(), reports=(first, second, third)))) == [
+        (
+            "Times of 3 reports are moved by -3.000 ms to 37.000 ms onto one clock; their hosts' clocks would leave "
+            "them 7.000 ms apart."
+        ),
         (
             "On the common clock ends of one collective lie 12.000 µs from their middle at most, by the median of each "
             "report: who came first is told from 20.000 µs on."
@@ -274,4 +286,14 @@ def test_clocks_are_told_by_how_well_ends_agree_and_whether_they_drift() -> None
         "The clocks of 1 report drift, that of rank1 most: by 20.000 µs a second.",
         "No collective ties 1 report to the others, so that nothing tells when its ranks came.",
     ]
+    assert clock_line(replace(full_run(), reports=(first, second, third))) == (
+        "Clocks agree to 12.000 µs, moved by -3.000 ms to 37.000 ms, the hosts' 7.000 ms apart, "
+        "drift up to 20.000 µs a second. No collective ties 1 report to the others, so that nothing tells "
+        "when its ranks came."
+    )
+    assert clock_line(replace(full_run(), reports=(first,))) == "Clocks agree to 10.000 µs."
+    assert clock_line(replace(full_run(), reports=(third, third))) == (
+        "No collective ties 2 reports to the others, so that nothing tells when its ranks came."
+    )
+    assert clock_line(replace(full_run(), reports=(third,))) is None
     assert list(clock_sentences(replace(full_run(), reports=(third,)))) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from nsysan.ingest.fingerprint import fingerprint_of
-from nsysan.ingest.nsys.identity import read_identity
+from nsysan.ingest.nsys.identity import driver_version, read_identity
 from nsysan.ingest.nsys.machine import read_cuda_devices, read_gpus, read_sm_limits
 from nsysan.ingest.nsys.names import Names
 from nsysan.ingest.nsys.network import read_network_adapters, read_network_metrics
@@ -14,6 +14,7 @@ from nsysan.ingest.nsys.processes import runs_mps
 from nsysan.ingest.nsys.ranks import read_ranks
 from nsysan.ingest.nsys.records import Records, bare, details_of, read_records
 from nsysan.ingest.nsys.session import Session, read_session
+from nsysan.ingest.nsys.software import read_software
 from nsysan.ingest.nsys.tables import WORK, NvtxPoints
 from nsysan.ingest.reader import Candidate, ReadOptions
 from nsysan.ingest.source import Source
@@ -46,6 +47,7 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
         export_schema=session.export_schema,
         capture_ns=session.capture_ns,
         session_start_utc_ns=session.start_utc_ns,
+        driver_version=driver_version(export),
         gpus=gpus,
         cuda_devices=cuda_devices,
         strings=names.strings,
@@ -85,6 +87,7 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
         unreadable_records={table: left_out for table, left_out in export.unreadable_records.items() if left_out},
         ambiguous_name_count=names.ambiguous_count,
         unreadable_work=_unreadable_work(export.unreadable_records),
+        software=read_software(export),
     )
 
 

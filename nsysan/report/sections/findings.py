@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from nsysan.analysis.step_losses import StepLosses
@@ -9,7 +10,7 @@ from nsysan.model.findings import Evidence, Finding
 from nsysan.model.losses import Basis, Bound
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import counted, format_duration, format_timestamp
+from nsysan.model.units import counted, format_count, format_duration, format_timestamp
 from nsysan.model.verdicts import Severity
 from nsysan.report.elements import Place, Term
 from nsysan.report.guide import guide_page
@@ -19,6 +20,7 @@ from nsysan.report.section import Layout, Section, View
 from nsysan.report.terms import TERMS
 from nsysan.report.walk import CLASS_FILLS
 
+_SPANS = {Basis.STEPS: "a step", Basis.AFTER_START_UP: "after start-up", Basis.WINDOW: "in all"}
 _BOUNDS = {Bound.AT_MOST: "at most", Bound.AT_LEAST: "at least", Bound.EITHER: "about"}
 
 
@@ -59,15 +61,19 @@ class FindingsView(View):
 def _build(run: Run) -> FindingsView | None:
     if not run.findings:
         return None
-    counts = [
-        f"{sum(finding.severity is severity for finding in run.findings)} {severity.value}"
-        for severity in reversed(Severity)
-        if any(finding.severity is severity for finding in run.findings)
-    ]
+    found = Counter(finding.severity for finding in run.findings)
+    counts = [_so_many(found[severity], severity) for severity in reversed(Severity) if severity in found]
     heading = f"{counted(len(run.findings), 'finding')}: {listed(counts)}"
     lanes, of = gpus_with_lane(run), _of_what(run)
     findings = tuple(_finding(number, finding, lanes, of) for number, finding in enumerate(run.findings, start=1))
     return FindingsView(TERMS["recoverable"], TERMS["severity"], findings, heading=heading)
+
+
+def _so_many(count: int, severity: Severity) -> str:
+    """``2 critical``, ``2 warnings``: the others' names are no nouns."""
+    if severity is Severity.WARNING:
+        return counted(count, severity.value)
+    return f"{format_count(count)} {severity.value}"
 
 
 def _finding(number: int, finding: Finding, lanes: frozenset[str], of: str) -> FindingView:
@@ -94,8 +100,8 @@ def _finding(number: int, finding: Finding, lanes: frozenset[str], of: str) -> F
 
 
 def _evidence(evidence: Evidence, lanes: frozenset[str]) -> Sentence:
-    """The sentence, and where the timeline shows it, how to get there."""
-    place, sentence = evidence.place, Phrase(ended(capitalized(evidence.sentence)))
+    """The sentence as it is, for it may begin with a name, and where the timeline shows it, how to get there."""
+    place, sentence = evidence.place, Phrase(ended(evidence.sentence))
     if place is None:
         return (sentence,)
     begin = format_timestamp(place.start_ns)
@@ -108,8 +114,7 @@ def _evidence(evidence: Evidence, lanes: frozenset[str]) -> Sentence:
 def _of_what(run: Run) -> str:
     """What amounts are of."""
     losses = run.results.get(StepLosses)
-    is_steps = isinstance(losses, Skipped) or losses.step_losses.basis is Basis.STEPS
-    return "a step" if is_steps else "in all"
+    return _SPANS[Basis.STEPS if isinstance(losses, Skipped) else losses.step_losses.basis]
 
 
 def _amount(recoverable_ns: int | None) -> tuple[str, str] | tuple[None, None]:

@@ -41,7 +41,8 @@ def _build(run: Run) -> RooflineView | None:
     charts = [] if isinstance(gemms, Skipped) else [roofline(roof, gemms.gemms) for roof in gemms.gemm_roofs]
     return RooflineView(
         heading=_heading(gemms),
-        context="Each product in FLOP/s over operations a byte; the line is what memory and arithmetic allow."
+        context="Each product in FLOP/s over operations a byte; the line is what memory and arithmetic allow, "
+        "dashed where that was not measured."
         if any(charts)
         else None,
         sentences=tuple(_sentences(gemms, held)),
@@ -110,7 +111,7 @@ def _gemm_table(gemms: Gemms) -> Table:
             Column("rate", TERMS["gemm_rate"], numeric=True, unit="FLOP/s", notes="doubt"),
             Column("ceiling", TERMS["ceiling"], numeric=True, unit="FLOP/s"),
             Column("known as"),
-            Column("count", numeric=True),
+            Column("count", TERMS["count"], numeric=True),
             Column("total", TERMS["kernel_time"], numeric=True, unit="ns", sums=True),
             Column("lost", TERMS["lost_time"], numeric=True, unit="ns", sums=True),
         ),
@@ -163,8 +164,8 @@ def _link_table(held: HeldAgainst) -> Table:
         columns=(
             Column("Direction", notes="of which"),
             Column("of its ceiling", bar=True),
-            Column("count", numeric=True),
-            Column("mean size", numeric=True, unit="bytes"),
+            Column("count", TERMS["count"], numeric=True),
+            Column("mean size", TERMS["mean_size"], numeric=True, unit="bytes"),
             Column("rate", TERMS["copy_rate"], numeric=True, unit="bytes/s", notes="doubt"),
             Column("ceiling", TERMS["ceiling"], numeric=True, unit="bytes/s"),
             Column("known as"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import counted, format_count, format_duration, format_flop_rate, format_fraction
+from nsysan.model.units import counted, format_count, format_duration, format_flop, format_flop_rate, format_fraction
 from nsysan.planning.throughput import GIVEN_PEAK, CostRow, ScalingRow, Throughput, ThroughputReport, UtilisationRow
 from nsysan.report import cells
 from nsysan.report.elements import Cell, Column, Table
@@ -30,9 +30,10 @@ def _build(run: Run) -> ThroughputView | None:
     if isinstance(found, Skipped):
         return None
     report = found.throughput
-    tables = (_utilisation(report.utilisation), layout_table(report.layouts), _costs(report.costs))
-    sentences = (*_basis(report), *unknown_sentences(report))
-    return ThroughputView(tuple(filter(None, tables)), sentences, heading=throughput_sentence(report) or _NOTHING)
+    tables = (_utilisation(report.utilisation), layout_table(report.layouts), _costs(report.costs, report.world_size))
+    scaling = () if report.scaling is None else (f"{capitalized(_scaling(report.scaling))}.",)
+    sentences = (*scaling, *_gap(report), *_basis(report), *unknown_sentences(report))
+    return ThroughputView(tuple(filter(None, tables)), sentences, heading=_listed(_figures(report)) or _NOTHING)
 
 
 _NAMES = {
@@ -56,6 +57,16 @@ _NOTHING = "Neither throughput nor cost is known"
 
 def throughput_sentence(report: ThroughputReport) -> str | None:
     """The figures in one sentence, with the convention of each; None where there is none."""
+    scaling = [] if report.scaling is None else [_scaling(report.scaling)]
+    return _listed([*_figures(report), *scaling])
+
+
+def _listed(figures: Sequence[str]) -> str | None:
+    return capitalized(", ".join(figures)) or None
+
+
+def _figures(report: ThroughputReport) -> list[str]:
+    """The figures of this run alone, with the convention of each."""
     told = [f"{report.tokens_per_s:,.0f} tokens a second"] if report.tokens_per_s is not None else []
     known = [row for row in report.utilisation if row.mfu is not None]
     told += [f"MFU {fraction_or(row.mfu, '')} ({row.attention.value} attention)" for row in known]
@@ -63,9 +74,7 @@ def throughput_sentence(report: ThroughputReport) -> str | None:
         told[-1] += f" of the {report.dtype} peak"
     if report.cost_per_hour is not None:
         told.append(f"{report.cost_per_hour:,.2f} an hour")
-    if report.scaling is not None:
-        told.append(_scaling(report.scaling))
-    return capitalized(", ".join(told)) or None
+    return told
 
 
 def throughput_paragraph(report: ThroughputReport) -> str:
@@ -130,6 +139,20 @@ def _basis(report: ThroughputReport) -> tuple[str, ...]:
     return tuple(told)
 
 
+def _gap(report: ThroughputReport) -> Iterator[str]:
+    """What it costs that the job is less efficient than the smaller run."""
+    row = report.scaling
+    if row is None or not row.lost_frac:
+        return
+    hours = f"{row.lost_frac * row.gpu_count:,.1f} of {row.gpu_count:,} GPU-hours an hour"
+    money = report.cost_per_hour
+    priced = "" if money is None else f", {row.lost_frac * money:,.2f} of {money:,.2f} in money"
+    yield (
+        f"At {format_fraction(row.efficiency)} efficiency as much work takes {format_fraction(row.more_time_frac)} "
+        f"more wall time than at that of {counted(row.smaller_gpu_count, 'GPU')}: the gap is {hours}{priced}."
+    )
+
+
 def _utilisation(rows: Sequence[UtilisationRow]) -> Table | None:
     if not rows:
         return None
@@ -138,18 +161,18 @@ def _utilisation(rows: Sequence[UtilisationRow]) -> Table | None:
         caption="Utilisation by either convention of attention",
         columns=(
             Column("Attention"),
-            Column("FLOP a token", numeric=True, unit="FLOP"),
+            Column("FLOP a token", TERMS["model_flop"], numeric=True, unit="FLOP"),
             Column("MFU", TERMS["mfu"], numeric=True, unit="fraction"),
-            Column("HFU", numeric=True, unit="fraction"),
-            Column("MFU of measured", numeric=True, unit="fraction"),
-            Column("HFU of measured", numeric=True, unit="fraction"),
-            Column("Kernels that multiply", numeric=True, unit="FLOP/s"),
+            Column("HFU", TERMS["hfu"], numeric=True, unit="fraction"),
+            Column("MFU of measured", TERMS["mfu_of_measured"], numeric=True, unit="fraction"),
+            Column("HFU of measured", TERMS["mfu_of_measured"], numeric=True, unit="fraction"),
+            Column("Kernels that multiply", TERMS["multiplying_rate"], numeric=True, unit="FLOP/s"),
             Column("counted"),
         ),
         rows=tuple(
             (
                 Cell(row.attention.value),
-                Cell(f"{row.flop_per_token:.4g}", value=row.flop_per_token),
+                Cell(format_flop(row.flop_per_token), value=row.flop_per_token),
                 Cell(fraction_or(row.mfu, "not known"), value=row.mfu),
                 Cell(fraction_or(row.hfu, "not known"), value=row.hfu),
                 Cell(fraction_or(row.mfu_of_measured, "not known"), value=row.mfu_of_measured),
@@ -166,7 +189,7 @@ def _utilisation(rows: Sequence[UtilisationRow]) -> Table | None:
     )
 
 
-def _costs(rows: Sequence[CostRow]) -> Table | None:
+def _costs(rows: Sequence[CostRow], gpu_count: int | None) -> Table | None:
     if not rows:
         return None
     return Table(
@@ -175,14 +198,18 @@ def _costs(rows: Sequence[CostRow]) -> Table | None:
         columns=(
             Column("Finding"),
             Column("cause"),
-            Column("saves", numeric=True, unit="fraction"),
-            Column("an hour", numeric=True),
+            Column("saves", TERMS["saves"], numeric=True, unit="fraction"),
+            Column("GPU-hours an hour", TERMS["saves"], numeric=True),
+            Column("an hour", TERMS["saves"], numeric=True),
         ),
         rows=tuple(
             (
                 Cell(spelled(row.finding)),
                 Cell(spelled(row.cause)),
                 Cell(format_fraction(row.saved_frac), value=row.saved_frac),
+                cells.UNKNOWN
+                if gpu_count is None
+                else Cell(f"{row.saved_frac * gpu_count:,.2f}", value=row.saved_frac * gpu_count),
                 Cell("no price", style="faint")
                 if row.saved_per_hour is None
                 else Cell(f"{row.saved_per_hour:,.2f}", value=row.saved_per_hour),
