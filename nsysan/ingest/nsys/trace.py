@@ -14,6 +14,7 @@ from nsysan.ingest.nsys.processes import runs_mps
 from nsysan.ingest.nsys.ranks import read_ranks
 from nsysan.ingest.nsys.records import Records, bare, details_of, read_records
 from nsysan.ingest.nsys.session import Session, read_session
+from nsysan.ingest.nsys.software import read_software
 from nsysan.ingest.nsys.tables import WORK, NvtxPoints
 from nsysan.ingest.reader import Candidate, ReadOptions
 from nsysan.ingest.source import Source
@@ -86,6 +87,7 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
         unreadable_records={table: left_out for table, left_out in export.unreadable_records.items() if left_out},
         ambiguous_name_count=names.ambiguous_count,
         unreadable_work=_unreadable_work(export.unreadable_records),
+        software=read_software(export),
     )
 
 
