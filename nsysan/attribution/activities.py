@@ -93,6 +93,18 @@ def in_order(activities: Activities) -> Activities:
     return activities if is_ascending(order) else activities.take(order)
 
 
+def activity_name(traces: Sequence[Trace], activities: Activities, position: int) -> str:
+    """What one activity is called: the kernel's name as recorded, or what kind of record it is."""
+    trace = traces[int(activities.report[position])]
+    source = SOURCES[int(activities.source[position])]
+    if source == "kernels" and trace.kernels is not None:
+        return trace.text(int(trace.kernels.name_id[int(activities.row[position])]))
+    return _UNNAMED[source]
+
+
+_UNNAMED = {"copies": "[memory copy]", "memsets": "[memset]", "graph_launches": "[CUDA graph]"}
+
+
 def _split_by_owner(tables: Sequence[_Records], report: int) -> Iterator[DeviceActivities]:
     for global_pid in _values(records.table.global_pid for records in tables):
         of_process = [np.flatnonzero(records.table.global_pid == global_pid) for records in tables]

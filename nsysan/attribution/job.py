@@ -6,7 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from nsysan.attribution.activities import SOURCES, Activities, DeviceActivities, collect_activities, in_order
+from nsysan.attribution.activities import (
+    SOURCES,
+    Activities,
+    DeviceActivities,
+    activity_name,
+    collect_activities,
+    in_order,
+)
 from nsysan.attribution.clocks import Clock, clocks_of, shifted
 from nsysan.attribution.collectives.job_collectives import JobCollectives
 from nsysan.attribution.collectives.members import members_of
@@ -17,6 +24,7 @@ from nsysan.attribution.hollow_windows import hollow_window_notes
 from nsysan.attribution.host import Host
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.job_idle import JobIdle
+from nsysan.attribution.job_sums import JobSums
 from nsysan.attribution.matching import FoundDevice, group_by_gpu, matching_notes
 from nsysan.attribution.pairing_notes import pairing_notes
 from nsysan.attribution.silent_processes import silent_process_notes
@@ -111,6 +119,8 @@ class Job:
     """Which stage of its step each piece of a device's work belongs to."""
     collectives: JobCollectives
     """What the ranks told each other, who waited for whom, and the clock they share."""
+    sums: JobSums
+    """What each GPU and device did in its window, summed."""
     evidence: Evidence = field(default_factory=Evidence)
     """What is known besides the traces."""
     ceilings: Ceilings | None = None
@@ -158,11 +168,7 @@ class Job:
 
     def activity_name(self, activities: Activities, position: int) -> str:
         """What one activity is called: the kernel's name as recorded, or what kind of record it is."""
-        trace = self.traces[int(activities.report[position])]
-        source = SOURCES[int(activities.source[position])]
-        if source == "kernels" and trace.kernels is not None:
-            return trace.text(int(trace.kernels.name_id[int(activities.row[position])]))
-        return {"copies": "[memory copy]", "memsets": "[memset]", "graph_launches": "[CUDA graph]"}[source]
+        return activity_name(self.traces, activities, position)
 
 
 def build_job(  # noqa: PLR0913 -- what the user chooses, each by name
@@ -198,14 +204,17 @@ def build_job(  # noqa: PLR0913 -- what the user chooses, each by name
     of_traces = (damage_notes, doubt_notes, silent_process_notes)
     doubted = (note for trace in traces for notes_of in of_traces for note in notes_of(trace))
     paired = (note for host in hosts for note in pairing_notes(host))
-    hollow = hollow_window_notes(chosen) if choice == WindowChoice() else ()
+    sums = JobSums(traces)
+    hollow = hollow_window_notes(chosen, sums) if choice == WindowChoice() else ()
     notes = (*_unusable_notes(everything), *doubted, *paired, *hollow, *matching_notes(groups))
     idle = JobIdle([HostThreads(host) for host in hosts], clocks)
     steps = JobSteps(hosts, marker)
     known = evidence or Evidence()
     collectives = JobCollectives(hosts, clocks, members_of(working), ranks or RankChoice(), known.of(NcclLog))
     stages = JobStages(idle, steps)
-    return Job(tuple(traces), tuple(chosen), notes, choice != WindowChoice(), idle, steps, stages, collectives, known)
+    return Job(
+        tuple(traces), tuple(chosen), notes, choice != WindowChoice(), idle, steps, stages, collectives, sums, known
+    )
 
 
 def _last_work_ns(working: Sequence[FoundDevice], report: int) -> int:
