@@ -237,7 +237,7 @@ def compute_gpu_time(job: Job, _results: ResultSet) -> GpuTime | Skipped:
     return GpuTime(gpus, devices, _job_times(gpus, count_unseen_graph_launches(job), missing_records(job)))
 
 
-ANALYSIS = Analysis(GpuTime, compute_gpu_time, of_host=False, also="partition")
+ANALYSIS = Analysis(GpuTime, compute_gpu_time, of_host=False, of_sums=True, also="partition")
 
 
 def no_gpu_work(analysis_id: str, job: Job) -> Skipped:

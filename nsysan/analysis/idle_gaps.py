@@ -69,7 +69,7 @@ def compute_idle_gaps(job: Job, _results: ResultSet) -> IdleGaps | Skipped:
     return IdleGaps(tuple(told), tuple(sizes))
 
 
-ANALYSIS = Analysis(IdleGaps, compute_idle_gaps, of_host=False, also="gaps")
+ANALYSIS = Analysis(IdleGaps, compute_idle_gaps, of_host=False, of_sums=True, also="gaps")
 
 
 def _told(job: Job, gpu: Gpu, gap: LargeGap, *, has_story: bool) -> Gap:

@@ -112,7 +112,7 @@ def compute_kernel_summary(job: Job, _results: ResultSet) -> KernelSummary | Ski
     )
 
 
-ANALYSIS = Analysis(KernelSummary, compute_kernel_summary, of_host=False, also="kernels")
+ANALYSIS = Analysis(KernelSummary, compute_kernel_summary, of_host=False, of_sums=True, also="kernels")
 
 
 def _row(group: DurationGroup, name: str, work_ns: int) -> KernelRow:

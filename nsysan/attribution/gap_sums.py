@@ -113,9 +113,10 @@ class GapFold:
         """The places in the piece of those that may be among the largest of all, in order of time."""
         # of equal ones the earliest counts
         above_ns = self._largest[-1].duration_ns if len(self._largest) == GAPS_KEPT else 0
-        if len(durations_ns) > GAPS_KEPT:
-            above_ns = max(above_ns, int(np.partition(durations_ns, -GAPS_KEPT)[-GAPS_KEPT]) - 1)
         places = np.flatnonzero(durations_ns > above_ns)
+        if len(places) > GAPS_KEPT:
+            shortest_ns = np.partition(durations_ns[places], -GAPS_KEPT)[-GAPS_KEPT]
+            places = places[durations_ns[places] >= shortest_ns]
         largest: Int64Array = places[np.argsort(-durations_ns[places], kind="stable")[:GAPS_KEPT]]
         return largest
 

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from nsysan.attribution.activities import SOURCES, Activities
-from nsysan.attribution.duration_groups import GpuDurations, windowed_durations
+from nsysan.attribution.duration_groups import Durations, GpuDurations, windowed_durations
 from nsysan.model.distinct import coded, distinct
 from nsysan.model.tables import IdArray
 from nsysan.model.trace import Trace
+
+_GROUPED_ROWS = 1 << 18
+"""So many are grouped at once: each group of a piece takes some memory of its own."""
 
 
 class KernelNames:
@@ -35,11 +38,43 @@ def kernel_durations(
     traces: Sequence[Trace], activities: Activities, window_ns: tuple[int, int], names: KernelNames
 ) -> GpuDurations:
     """The durations of the kernels among the activities that are in the window, by name."""
-    is_kernel = activities.source == SOURCES.index("kernels")
-    kernels = activities if is_kernel.all() else activities.take(is_kernel)
+    kernels = _kernels_of(activities)
     keys = np.empty(len(kernels), np.int32)
     for report in distinct(kernels.report).tolist():
         table, of_report = traces[report].kernels, kernels.report == report
         if table is not None:
             keys[of_report] = names.places(traces[report], table.name_id[kernels.row[of_report]])
     return GpuDurations.of(windowed_durations(kernels, keys, 0, window_ns), 0)
+
+
+def _kernels_of(activities: Activities) -> Activities:
+    is_kernel = activities.source == SOURCES.index("kernels")
+    return activities if is_kernel.all() else activities.take(is_kernel)
+
+
+class KernelFold:
+    """The durations of kernels that are given piece by piece, all of them in the window."""
+
+    def __init__(self) -> None:
+        self._found: list[GpuDurations] = []
+        self._pending: list[Durations] = []
+
+    def add(self, activities: Activities, name_of: IdArray) -> None:
+        """The kernels among the activities, with the number of the name of each kernel of their trace."""
+        kernels = _kernels_of(activities)
+        keys = name_of[kernels.row]
+        nowhere = np.broadcast_to(np.int64(0), len(kernels))
+        durations_ns = kernels.end_ns - kernels.start_ns
+        self._pending.append(Durations(keys, nowhere, durations_ns, durations_ns, nowhere))
+        if sum(map(len, self._pending)) >= _GROUPED_ROWS:
+            self._group()
+
+    def durations(self) -> list[GpuDurations]:
+        """All of them, grouped in pieces."""
+        self._group()
+        return self._found
+
+    def _group(self) -> None:
+        if self._pending:
+            self._found.append(GpuDurations.of(Durations.concatenate(self._pending), 0))
+            self._pending = []
