@@ -61,9 +61,9 @@ class SumsFold:
             (self._swept_ns, until_ns),
         )
         self._state_times_ns += occupancy.state_times.times_ns
-        for place, kind in enumerate(_KINDS.tolist()):
-            last_ns = int(activities.end_ns[activities.kind == kind].max(initial=0))
-            self._running_until_ns[place] = max(int(self._running_until_ns[place]), last_ns)
+        going_on = np.flatnonzero(activities.end_ns > until_ns)
+        places = np.searchsorted(_KINDS, activities.kind[going_on])
+        np.maximum.at(self._running_until_ns, places, activities.end_ns[going_on])
         self._swept_ns = until_ns
         return occupancy
 

@@ -159,7 +159,7 @@ class _GpuFold:
 
     def add(self, works: Sequence[DeviceActivities], name_of: NameOf, kernel_names: IdArray) -> None:
         joining = {_place(work): work.activities for work in works}
-        activities = in_order(Activities.concatenate(list(joining.values())))
+        activities = works[0].activities if len(works) == 1 else in_order(Activities.concatenate([*joining.values()]))
         if self._together is None and len(self._devices.keys() | joining) > 1:
             # up to now the GPU did what its only device did
             alone = next(iter(self._devices.values()), None)

@@ -8,8 +8,9 @@ import numpy as np
 
 from nsysan.attribution.activities import SOURCES, Activities
 from nsysan.attribution.duration_groups import Durations, GpuDurations, windowed_durations
+from nsysan.model.columns import concatenated
 from nsysan.model.distinct import coded, distinct
-from nsysan.model.tables import IdArray
+from nsysan.model.tables import IdArray, Int64Array
 from nsysan.model.trace import Trace
 
 _GROUPED_ROWS = 1 << 18
@@ -38,7 +39,8 @@ def kernel_durations(
     traces: Sequence[Trace], activities: Activities, window_ns: tuple[int, int], names: KernelNames
 ) -> GpuDurations:
     """The durations of the kernels among the activities that are in the window, by name."""
-    kernels = _kernels_of(activities)
+    is_kernel = activities.source == SOURCES.index("kernels")
+    kernels = activities if is_kernel.all() else activities.take(is_kernel)
     keys = np.empty(len(kernels), np.int32)
     for report in distinct(kernels.report).tolist():
         table, of_report = traces[report].kernels, kernels.report == report
@@ -47,34 +49,30 @@ def kernel_durations(
     return GpuDurations.of(windowed_durations(kernels, keys, 0, window_ns), 0)
 
 
-def _kernels_of(activities: Activities) -> Activities:
-    is_kernel = activities.source == SOURCES.index("kernels")
-    return activities if is_kernel.all() else activities.take(is_kernel)
-
-
 class KernelFold:
     """The durations of kernels that are given piece by piece, all of them in the window."""
 
     def __init__(self) -> None:
         self._found: list[GpuDurations] = []
-        self._pending: list[Durations] = []
+        self._keys: list[IdArray] = []
+        self._durations_ns: list[Int64Array] = []
 
     def add(self, activities: Activities, name_of: IdArray) -> None:
         """The kernels among the activities, with the number of the name of each kernel of their trace."""
-        kernels = _kernels_of(activities)
-        keys = name_of[kernels.row]
-        nowhere = np.broadcast_to(np.int64(0), len(kernels))
-        durations_ns = kernels.end_ns - kernels.start_ns
-        self._pending.append(Durations(keys, nowhere, durations_ns, durations_ns, nowhere))
-        if sum(map(len, self._pending)) >= _GROUPED_ROWS:
+        kernels = np.flatnonzero(activities.source == SOURCES.index("kernels"))
+        self._keys.append(name_of[activities.row[kernels]])
+        self._durations_ns.append((activities.end_ns - activities.start_ns)[kernels])
+        if sum(map(len, self._keys)) >= _GROUPED_ROWS:
             self._group()
 
     def durations(self) -> list[GpuDurations]:
         """All of them, grouped in pieces."""
-        self._group()
+        if self._keys:
+            self._group()
         return self._found
 
     def _group(self) -> None:
-        if self._pending:
-            self._found.append(GpuDurations.of(Durations.concatenate(self._pending), 0))
-            self._pending = []
+        keys, durations_ns = concatenated(self._keys), concatenated(self._durations_ns)
+        nowhere = np.broadcast_to(np.int64(0), len(keys))
+        self._found.append(GpuDurations.of(Durations(keys, nowhere, durations_ns, durations_ns, nowhere), 0))
+        self._keys, self._durations_ns = [], []
