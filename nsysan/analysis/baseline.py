@@ -9,7 +9,8 @@ from typing import ClassVar
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.logged_tokens import tokens_per_s
-from nsysan.analysis.memory import Memory, MemoryOfGpu, MemorySource
+from nsysan.analysis.memory import Memory, MemorySource
+from nsysan.analysis.profiles import Profiles
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.steps import Steps
 from nsysan.analysis.training_logs import TrainingLogs
@@ -17,20 +18,16 @@ from nsysan.attribution.job import Job
 from nsysan.model.figures import Bearing, Better, Condition, Figure, Topic, Unit
 from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import OPAQUE_FRAC, UNRESOLVED_FRAC
 from nsysan.model.units import format_fraction
-
-OPAQUE_FROM_FRAC = 0.02
-"""From this share of the window on, whole graphs leave open how busy computing was."""
-
-UNRESOLVED_FROM_FRAC = 0.02
-"""From this share of the window on, communication that is not taken apart leaves open how much of it is waiting."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaselineFigures:
     """The six figures; ``unknown`` says of each null one why it is null, by its key.
 
-    ``peak_memory_kind`` says who counted it: the driver what it handed out, or PyTorch's allocator what was in use.
+    ``peak_memory_kind`` says who counted it: the driver what it handed out, or PyTorch's allocator what was in use;
+    ``peak_memory_source`` names the profile among the evidence that tells it, null where a trace does.
     ``tokens_per_s_source`` names the log that tells them, and how, or ``FROM_MODEL``.
     """
 
@@ -43,6 +40,7 @@ class BaselineFigures:
     unknown: dict[str, str]
     peak_memory_kind: MemorySource | None = None
     tokens_per_s_source: str | None = None
+    peak_memory_source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +93,7 @@ def compute_baseline(job: Job, results: ResultSet) -> Baseline | Skipped:
         "communication_wait_frac": _communication_wait(job, gpu_time, results),
         "data_wait_ns_per_step": _data_wait(results),
     }
-    peak = _fullest(results)
+    peak = _peak_memory(results)
     tokens = tokens_per_s(results)
     values = {key: None if isinstance(value, str) else value for key, value in found.items()}
     reasons = {key: value for key, value in found.items() if isinstance(value, str)}
@@ -104,7 +102,8 @@ def compute_baseline(job: Job, results: ResultSet) -> Baseline | Skipped:
         tokens_per_s_source=None if isinstance(tokens, str) else tokens.source,
         mfu=None,
         peak_memory_bytes=None if isinstance(peak, str) else peak.peak_bytes,
-        peak_memory_kind=None if isinstance(peak, str) else peak.source,
+        peak_memory_kind=None if isinstance(peak, str) else peak.kind,
+        peak_memory_source=None if isinstance(peak, str) else peak.source,
         unknown={
             **({"tokens_per_s": tokens} if isinstance(tokens, str) else {}),
             **_NEEDS_MODEL,
@@ -116,7 +115,7 @@ def compute_baseline(job: Job, results: ResultSet) -> Baseline | Skipped:
     return Baseline(figures)
 
 
-ANALYSIS = Analysis(Baseline, compute_baseline, needs=(GpuTime, Memory, Steps, Collectives, TrainingLogs))
+ANALYSIS = Analysis(Baseline, compute_baseline, needs=(GpuTime, Memory, Profiles, Steps, Collectives, TrainingLogs))
 
 
 def _compute_busy(gpu_time: GpuTime) -> float | str:
@@ -126,7 +125,7 @@ def _compute_busy(gpu_time: GpuTime) -> float | str:
     if gpu_time.job.unseen_graph_launch_count:
         return "CUDA graphs ran that left no record; record with --cuda-graph-trace=node"
     graph_frac = gpu_time.job.time.opaque_graph.mean_frac
-    if graph_frac >= OPAQUE_FROM_FRAC:
+    if graph_frac >= OPAQUE_FRAC:
         return (
             f"{format_fraction(graph_frac)} of the window passes inside CUDA graphs whose kernels were not recorded; "
             "record with --cuda-graph-trace=node"
@@ -157,7 +156,7 @@ def _communication_wait(job: Job, gpu_time: GpuTime, results: ResultSet) -> floa
     if not shares:
         return "needs work of some length: the windows of all ranks have none"
     unresolved = sum(rank.unresolved_exposed_ns / window_ns for rank, window_ns in shares) / len(shares)
-    if unresolved >= UNRESOLVED_FROM_FRAC:
+    if unresolved >= UNRESOLVED_FRAC:
         return (
             f"{format_fraction(unresolved)} of the window passes in exposed communication that may be waiting or "
             "transfer; the table of collectives says why"
@@ -177,13 +176,33 @@ def _data_wait(results: ResultSet) -> float | str:
     return sum(waits_ns) / len(waits_ns) if waits_ns else "needs CUDA calls, and none were recorded"
 
 
-def _fullest(results: ResultSet) -> MemoryOfGpu | str:
+@dataclass(frozen=True, slots=True)
+class _Peak:
+    peak_bytes: int
+    kind: MemorySource
+    source: str | None
+
+
+def _peak_memory(results: ResultSet) -> _Peak | str:
+    """That of the fullest GPU of the traces, else of the fullest that a profile of the evidence tells; or why not."""
+    peak = _fullest(results)
+    profiles = results.get(Profiles)
+    if not isinstance(peak, str) or isinstance(profiles, Skipped):
+        return peak
+    told = [(memory.used_peak_bytes, profile.name) for profile in profiles.profiles for memory in profile.memory]
+    if not told:
+        return peak
+    peak_bytes, name = max(told)
+    return _Peak(peak_bytes, MemorySource.ALLOCATOR_USED, name)
+
+
+def _fullest(results: ResultSet) -> _Peak | str:
     """The memory of the GPU with the highest peak, as the driver counted it, else as the allocator did; or why not."""
     memory = results.get(Memory)
     if isinstance(memory, Skipped):
         return f"needs memory events: {memory.reason}"
-    for source in (MemorySource.DRIVER_RESERVED, MemorySource.ALLOCATOR_USED):
-        counted = [gpu for gpu in memory.memory.gpus if gpu.source is source]
+    for kind in (MemorySource.DRIVER_RESERVED, MemorySource.ALLOCATOR_USED):
+        counted = [gpu.peak_bytes for gpu in memory.memory.gpus if gpu.source is kind]
         if counted:
-            return max(counted, key=lambda gpu: gpu.peak_bytes)
+            return _Peak(max(counted), kind, None)
     return memory.memory.unknown.get("gpus", "no memory of a GPU was recorded")

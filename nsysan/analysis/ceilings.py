@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nsysan.analysis.collectives import CollectiveRow, Collectives
+from nsysan.analysis.collectives import CollectiveRow, Collectives, ranks_apart
 from nsysan.analysis.copy_summary import CopyRow, CopySummary
 from nsysan.analysis.gemms import Gemms
 from nsysan.analysis.gpu_time import no_gpu_work
@@ -14,13 +14,13 @@ from nsysan.analysis.registry import Analysis
 from nsysan.analysis.yardstick import Yardstick, yardstick_of
 from nsysan.attribution.job import Job
 from nsysan.hardware.answers import Level
+from nsysan.hardware.collective_ceilings import without_curve
 from nsysan.hardware.link_ceilings import link_ceiling
-from nsysan.model.ceilings import Direction, HostMemory, Origin
+from nsysan.model.ceilings import Ceilings, Direction, HostMemory, Origin
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text
+from nsysan.model.thresholds import ABOVE_CURVE_FACTOR
 
-_ABOVE = 1.05
-"""Transfers that are so much faster than their ceiling show that it is too low."""
 _DIRECTIONS = {direction.value: direction for direction in Direction}
 _HOST_MEMORIES = {memory.value: memory for memory in HostMemory}
 
@@ -89,7 +89,7 @@ def compute_ceilings(job: Job, results: ResultSet) -> HeldAgainst | Skipped:
             origin=job.ceilings.origin,
             source=display_text(job.ceilings.source),
             created_utc=job.ceilings.created_utc,
-            gpus=tuple(_by_match(yardsticks)),
+            gpus=tuple(_by_match(yardsticks, _collectives_not_told(job, job.ceilings))),
         ),
         links=links,
         ceilings_too_low=(
@@ -103,13 +103,22 @@ def compute_ceilings(job: Job, results: ResultSet) -> HeldAgainst | Skipped:
 ANALYSIS = Analysis(HeldAgainst, compute_ceilings, needs=(CopySummary, Collectives, Gemms))
 
 
-def _by_match(yardsticks: dict[str, Yardstick]) -> Iterator[CeilingsOfGpus]:
+def _collectives_not_told(job: Job, ceilings: Ceilings) -> tuple[str, ...]:
+    """What to know of the curves of collectives, of which ranks of another kind are not judged."""
+    found = job.collectives
+    groups = {ranks_apart(found, one.series.members) for one in found.measured if one.series.is_whole}
+    told = without_curve(ceilings, groups)
+    return () if told is None else (told,)
+
+
+def _by_match(yardsticks: dict[str, Yardstick], of_collectives: tuple[str, ...]) -> Iterator[CeilingsOfGpus]:
     """The GPUs of which the same is to be said, together."""
     matches = {yardstick.match for yardstick in yardsticks.values()}
     for match in sorted((match for match in matches if match is not None), key=lambda match: match.refused or ""):
         gpus = tuple(gpu for gpu, yardstick in yardsticks.items() if yardstick.match == match)
         refused = None if match.refused is None else display_text(match.refused)
-        yield CeilingsOfGpus(gpus, refused, tuple(map(display_text, match.warnings)))
+        warnings = (*match.warnings, *(() if refused else of_collectives))
+        yield CeilingsOfGpus(gpus, refused, tuple(map(display_text, warnings)))
 
 
 def _links(rows: Sequence[CopyRow], yardstick: Yardstick) -> Iterator[LinkRow]:
@@ -131,7 +140,7 @@ def _links(rows: Sequence[CopyRow], yardstick: Yardstick) -> Iterator[LinkRow]:
                 ceiling_bytes_per_s=ceiling.rate,
                 ceiling_level=ceiling.level,
                 ceiling_source=ceiling.source,
-                is_above=row.rate_bytes_per_s > _ABOVE * ceiling.rate,
+                is_above=row.rate_bytes_per_s > ABOVE_CURVE_FACTOR * ceiling.rate,
             )
 
 
@@ -140,7 +149,7 @@ def _fast_collectives(rows: Sequence[CollectiveRow]) -> Iterator[str]:
         ceiling, rate = row.ceiling_bytes_per_s, row.busbw_bytes_per_s
         if ceiling is None or rate is None or row.ceiling_level is Level.DATA_SHEET:
             continue
-        if rate > _ABOVE * ceiling:
+        if rate > ABOVE_CURVE_FACTOR * ceiling:
             yield f"{row.kind} of {len(row.ranks)} ranks, {row.bytes} bytes"
 
 

@@ -24,9 +24,8 @@ from nsysan.model.kernels import Collective
 from nsysan.model.purposes import Purpose
 from nsysan.model.stages import Stage
 from nsysan.model.tables import Int64Array
+from nsysan.model.thresholds import PURPOSE_FRAC
 
-MOST_FRAC = 0.9
-"""From so much of a communicator's operations on, they are what it is for."""
 _FEW = 2
 """Ranks that are only two are neighbours in any order."""
 
@@ -118,7 +117,7 @@ class _Traffic:
         return Told(by_stage, Confidence.MEDIUM if by_stage is by_ranks else Confidence.LOW)
 
     def _is_mostly(self, *wanted: Collective) -> bool:
-        return sum(self.kinds[kind] for kind in wanted) >= MOST_FRAC * self.kinds.total()
+        return sum(self.kinds[kind] for kind in wanted) >= PURPOSE_FRAC * self.kinds.total()
 
     def _of_messages(self) -> Told | None:
         """Messages to one peer at a time go along a pipeline; such to several at once are an exchange of tokens."""
@@ -134,7 +133,7 @@ class _Traffic:
             return Purpose.DATA_PARALLEL
         inside = sum(self.stages[stage] for stage in _INSIDE_THE_MODEL)
         reduces = self.kinds[Collective.ALL_REDUCE] >= self.kinds.total() / 2
-        return Purpose.TENSOR_PARALLEL if inside >= MOST_FRAC * total and reduces else None
+        return Purpose.TENSOR_PARALLEL if inside >= PURPOSE_FRAC * total and reduces else None
 
     def _by_ranks(self) -> Purpose | None:
         """All ranks of the job, or such that lie apart, share the data; neighbours among others share tensors."""

@@ -21,7 +21,8 @@ from nsysan.attribution.collectives.operations import NONE
 from nsysan.attribution.job import Job
 from nsysan.hardware.answers import Ceiling, Level, spelled_level
 from nsysan.hardware.bandwidth import bus_factor, rate_bytes_per_s
-from nsysan.hardware.collective_ceilings import Exchange, collective_ceiling
+from nsysan.hardware.collective_ceilings import Exchange, RanksApart, collective_ceiling
+from nsysan.model.ceilings import Mode
 from nsysan.model.confidence import Confidence
 from nsysan.model.figures import Figure
 from nsysan.model.kernels import Collective
@@ -150,6 +151,14 @@ def exposure_of(job: Job) -> Exposure:
     return Exposure.of({place: devices[member.id].occupancy for place, member in members if member.id in devices})
 
 
+def ranks_apart(found: JobCollectives, members: Sequence[int]) -> RanksApart:
+    """How these members lie, and whether a process drives several of them."""
+    own = [found.members[member] for member in members]
+    processes = {(member.report, member.global_pid) for member in own}
+    mode = Mode.PROCESS_PER_GPU if len(processes) == len(own) else Mode.ONE_PROCESS
+    return RanksApart(len(own), found.node_count(members), mode)
+
+
 def _inside_windows(job: Job) -> BoolArray:
     """Which operations lie in their device's window, if only in part; of a device that is left out none does."""
     operations, devices = job.collectives.operations, {device.id: device for device in job.devices}
@@ -257,14 +266,25 @@ class _Rows:
         return self.measured.series.unresolved or "no instance is there on all of its ranks"
 
     def _factor(self) -> float | None:
-        return None if self._kind is None else bus_factor(self._kind, len(self.measured.series.members))
+        if self._kind is None or self._joins_communicators:
+            return None
+        return bus_factor(self._kind, len(self.measured.series.members))
 
     def _ceiling(self, size: int | None) -> Ceiling | None:
         members = self.measured.series.members
         if self._kind is None or not size or size == ABSENT or not self.measured.series.is_whole:
             return None
-        exchange = Exchange(self._kind, size, len(members), self.found.node_count(members))
+        if self._joins_communicators:
+            return None
+        exchange = Exchange(self._kind, size, ranks_apart(self.found, members))
         return collective_ceiling(self.yardstick.ceilings, self.yardstick.sheet, exchange)
+
+    @property
+    def _joins_communicators(self) -> bool:
+        """Whether some of the ranks name communicators and are yet paired without: of how many ranks is not known."""
+        series = self.measured.series
+        rows = series.table[series.table >= 0]
+        return series.communicator == NONE and bool((self.found.operations.communicator[rows] != NONE).any())
 
     @property
     def _kind(self) -> Collective | None:

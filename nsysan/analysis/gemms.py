@@ -24,14 +24,10 @@ from nsysan.model.profiled import ProfiledTrace
 from nsysan.model.profilers import Recapture
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import Int64Array
+from nsysan.model.thresholds import ABOVE_MEASURED_FACTOR, ABOVE_POSSIBLE_FACTOR
 from nsysan.model.units import NS_PER_S, format_flop_rate, format_fraction
 
 ROW_LIMIT = 200
-ABOVE_MEASURED = 1.03
-"""So many times the ceiling is no rate: shapes and kernels, or ceiling and GPU, do not belong together."""
-ABOVE_POSSIBLE = 1.02
-ENOUGH_FRAC = 0.5
-"""Of the products' time: so much must be held against measurements before they tell how fast a step computes."""
 RECORD_SHAPES = Recapture(
     nsys="Run the steps inside torch.autograd.profiler.emit_nvtx(record_shapes=True), and record with -t cuda,nvtx.",
     torch="Record with record_shapes=True.",
@@ -228,14 +224,14 @@ def _refusal(kind: ProductKind, rate: float, ceiling: Ceiling | None, yardstick:
     if limit is None and ceiling.is_measured:
         peak = peak_ceiling(yardstick.ceilings, yardstick.sheet, kind.dtype)
         limit = None if peak is None else peak.rate
-    if limit is not None and rate > ABOVE_MEASURED * limit:
+    if limit is not None and rate > ABOVE_MEASURED_FACTOR * limit:
         share = format_fraction(rate / limit)
         return (
             f"{format_flop_rate(rate)} would be {share} of the {format_flop_rate(limit)} that were measured: shapes "
             "and kernels do not belong together, or the ceilings are not this GPU's"
         )
     bounds = {} if yardstick.sheet is None else upper_bounds(yardstick.sheet, yardstick.facts.sm_clock_hz)
-    if kind.dtype in bounds and rate > ABOVE_POSSIBLE * bounds[kind.dtype]:
+    if kind.dtype in bounds and rate > ABOVE_POSSIBLE_FACTOR * bounds[kind.dtype]:
         most = format_flop_rate(bounds[kind.dtype])
         return f"{format_flop_rate(rate)} is more than the {most} that the GPU can do: shapes and kernels do not belong"
     return None

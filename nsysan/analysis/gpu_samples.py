@@ -15,12 +15,9 @@ from nsysan.attribution.job import Job
 from nsysan.model.gpu_samples import GpuSamples, Monitor, Sampled, SampledGpu
 from nsysan.model.results import ResultSet
 from nsysan.model.text import display_text
+from nsysan.model.thresholds import SAMPLE_GAP_FACTOR, SAMPLED_BUSY_FRAC
 from nsysan.model.units import HZ_PER_MHZ
 
-BUSY_FROM_FRAC = 0.5
-"""A sample counts as one of a working GPU from so much activity on: clocks fall while a GPU has nothing to do."""
-GAP_FACTOR = 3
-"""Samples so many times their usual distance apart have a gap between them, as where the monitor was restarted."""
 SHOWN_GPUS = 1_024
 _ACTIVITY = (Sampled.SM_ACTIVE_FRAC, Sampled.GRAPHICS_ACTIVE_FRAC, Sampled.UTILIZATION_FRAC)
 
@@ -138,7 +135,7 @@ def _busy_rows(gpu: SampledGpu) -> list[int] | None:
     for sampled in _ACTIVITY:
         column = gpu.columns.get(sampled)
         if column is not None and not all(map(math.isnan, column)):
-            return [row for row, value in enumerate(column) if value >= BUSY_FROM_FRAC]
+            return [row for row, value in enumerate(column) if value >= SAMPLED_BUSY_FRAC]
     return None
 
 
@@ -154,4 +151,4 @@ def _clock_mhz(gpu: SampledGpu, busy: list[int] | None) -> float | None:
 def _gap_count(wall_ns: Sequence[int]) -> int:
     distances_ns = [after - before for before, after in pairwise(wall_ns)]
     usual_ns = median(distances_ns) if distances_ns else 0
-    return sum(distance_ns > GAP_FACTOR * usual_ns for distance_ns in distances_ns) if usual_ns > 0 else 0
+    return sum(distance_ns > SAMPLE_GAP_FACTOR * usual_ns for distance_ns in distances_ns) if usual_ns > 0 else 0

@@ -45,7 +45,15 @@ class IdleByCause:
 
 def idle_name(cause: Cause) -> str:
     """The idle time of a cause as one name: ``idle by data loading``."""
-    return "idle by unknown cause" if cause is Cause.UNKNOWN else f"idle by {spelled(cause.value)}"
+    return f"idle by {_AS_NOUNS.get(cause, spelled(cause.value))}"
+
+
+_AS_NOUNS = {
+    Cause.OS_BLOCKED: "OS blocking",
+    Cause.LAUNCH_STARVED: "launch starvation",
+    Cause.UNKNOWN: "unknown cause",
+}
+"""The causes whose names are no nouns."""
 
 
 _TOPIC = Topic("window_idle_causes", "Idle time by cause, as shares of the window, mean over GPUs")

@@ -19,16 +19,16 @@ from nsysan.model.kernels import Collective
 from nsysan.model.lateness import Lateness
 from nsysan.model.partition import COMPUTING_PARTS, Activity, Part
 from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.thresholds import (
+    ALIKE_FRAC,
+    ALIKE_TIME_FRAC,
+    FEWEST_SHARED_KERNELS,
+    LATE_EXPLAINED_FRAC,
+    MORE_WORK_FACTOR,
+    SLOWER_FACTOR,
+)
 from nsysan.timeline.coverage import coverage
 
-SIGNIFICANT_FRAC = 0.1
-"""What a rank does longer explains its lateness from this share of it on."""
-UNIFORM = 0.05
-"""Kernels are slower by one ratio where nine tenths of their time are within so much of it."""
-UNIFORM_FROM_FRAC = 0.9
-SLOWER_FROM = 1.02
-MORE_FROM = 1.05
-_FEWEST_NAMES = 3
 _COMPUTING = [place for place, part in enumerate(Part) if part in COMPUTING_PARTS]
 
 
@@ -98,14 +98,14 @@ class LatenessCauses:
         }
         computing_ns = own.computing_ns - float(np.median([one.computing_ns for one in theirs]))
         most = max(excess_ns, key=lambda cause: excess_ns[cause])
-        if max(computing_ns, excess_ns[most]) < SIGNIFICANT_FRAC * late_ns:
+        if max(computing_ns, excess_ns[most]) < LATE_EXPLAINED_FRAC * late_ns:
             return None
         if excess_ns[most] > computing_ns:
             return WhyLate(Lateness(most), excess_ns[most], None)
         ratio, is_uniform = self._kernel_ratio(member, others)
-        if self._work(member) > MORE_FROM * float(np.median([self._work(other) for other in others])):
+        if self._work(member) > MORE_WORK_FACTOR * float(np.median([self._work(other) for other in others])):
             return WhyLate(Lateness.MORE_WORK, computing_ns, ratio)
-        if ratio is not None and ratio < SLOWER_FROM:
+        if ratio is not None and ratio < SLOWER_FACTOR:
             # its kernels are as fast as the others', and there are as many
             return None
         return WhyLate(Lateness.CLOCK_THROTTLE if is_uniform else Lateness.SLOW_COMPUTE, computing_ns, ratio)
@@ -162,14 +162,14 @@ class LatenessCauses:
         own, theirs = self._by_name(member), [self._by_name(other) for other in others]
         shared = [name for name in own if all(name in names for names in theirs) and own[name][0] > 0]
         ratios = np.array([own[name][0] / np.median([names[name][0] for names in theirs]) for name in shared])
-        if len(shared) < _FEWEST_NAMES:
+        if len(shared) < FEWEST_SHARED_KERNELS:
             return None, False
         weights = np.array([own[name][0] * own[name][1] for name in shared])
         order = np.argsort(ratios, kind="stable")
         middle = np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)
         ratio = float(ratios[order][middle])
-        alike = weights[np.abs(ratios / ratio - 1) <= UNIFORM].sum() / weights.sum()
-        return ratio, bool(ratio >= SLOWER_FROM and alike >= UNIFORM_FROM_FRAC)
+        alike = weights[np.abs(ratios / ratio - 1) <= ALIKE_FRAC].sum() / weights.sum()
+        return ratio, bool(ratio >= SLOWER_FACTOR and alike >= ALIKE_TIME_FRAC)
 
     def _by_name(self, member: int) -> dict[str, tuple[float, int]]:
         """Mean duration and number of a member's compute kernels, by name."""

@@ -6,15 +6,8 @@ from collections.abc import Iterable
 from enum import Enum
 from math import log10
 
+from nsysan.model.thresholds import LOG_AGREES_FRAC, LOG_APART_FACTOR, LOG_UNIT_DECADES, LOG_UNIT_TOLERANCE_DECADES
 from nsysan.model.training_log import LogFormat
-
-AGREE_WITHIN = 0.05
-APART_FROM = 1.1
-"""From so many times the log's step on, gaps of the trace are more the profiler's than the job's."""
-_MULTIPLE_TOLERANCE = 0.05
-_UNIT_DECADES = 3
-_UNIT_TOLERANCE_DECADES = 0.15
-"""A factor of 1.4: the profiler may slow the run besides."""
 
 
 class Apart(Enum):
@@ -33,7 +26,7 @@ def why_apart(log_format: LogFormat, slowdown: float | None, of_all: Iterable[fl
 
     ``slowdown`` is the traces' step over the log's, ``of_all`` that of each log given.
     """
-    if slowdown is None or 1 / APART_FROM < slowdown < APART_FROM:
+    if slowdown is None or 1 / LOG_APART_FACTOR < slowdown < LOG_APART_FACTOR:
         return None
     if _counts_batches(log_format, slowdown):
         return Apart.BATCHES
@@ -46,19 +39,19 @@ def why_apart(log_format: LogFormat, slowdown: float | None, of_all: Iterable[fl
 
 def agrees(slowdown: float | None) -> bool:
     """Whether a log and the traces tell the same of a step."""
-    return slowdown is not None and abs(slowdown - 1) <= AGREE_WITHIN
+    return slowdown is not None and abs(slowdown - 1) <= LOG_AGREES_FRAC
 
 
 def unit_factor(slowdown: float) -> int | None:
     """The power of a thousand that lies between the two steps, as between units of time; None where none does."""
     decades = abs(log10(slowdown)) if slowdown > 0 else 0.0
-    powers = round(decades / _UNIT_DECADES)
-    near = abs(decades - powers * _UNIT_DECADES) <= _UNIT_TOLERANCE_DECADES
-    return 10 ** (powers * _UNIT_DECADES) if powers and near else None
+    powers = round(decades / LOG_UNIT_DECADES)
+    near = abs(decades - powers * LOG_UNIT_DECADES) <= LOG_UNIT_TOLERANCE_DECADES
+    return 10 ** (powers * LOG_UNIT_DECADES) if powers and near else None
 
 
 def _counts_batches(log_format: LogFormat, slowdown: float) -> bool:
     """Whether a whole number of the log's steps makes one of the trace, as a bar of batches does that accumulates."""
     whole = round(slowdown)
     is_bar = log_format is LogFormat.PROGRESS_BAR
-    return is_bar and whole > 1 and abs(slowdown / whole - 1) <= _MULTIPLE_TOLERANCE
+    return is_bar and whole > 1 and abs(slowdown / whole - 1) <= LOG_AGREES_FRAC

@@ -8,12 +8,8 @@ from enum import Enum
 from itertools import pairwise
 from statistics import median
 
+from nsysan.model.thresholds import ENOUGH_CLOCK_COUNT, FINE_CLOCK_COUNT
 from nsysan.model.training_log import LogFormat, LoggedStep, TrainingLog
-
-FINE = 50
-"""Of what times of day are rounded to: what lies between two lines is told to 2 % from so many on."""
-ENOUGH = 20
-"""Likewise, to 5 %: for all lines together."""
 
 
 class StepTimeSource(str, Enum):
@@ -95,12 +91,12 @@ def _intervals(steps: Sequence[LoggedStep]) -> list[_Interval]:
 def _cadence_ns(intervals: Sequence[_Interval], resolution_ns: int) -> float | None:
     """The mean step from line to line; None where rounding would tell."""
     wall_ns = sum(one.wall_ns for one in intervals)
-    return wall_ns / sum(one.step_count for one in intervals) if wall_ns >= ENOUGH * resolution_ns else None
+    return wall_ns / sum(one.step_count for one in intervals) if wall_ns >= ENOUGH_CLOCK_COUNT * resolution_ns else None
 
 
 def _typical_ns(intervals: Sequence[_Interval], resolution_ns: int) -> float | None:
     """The median over the lines of a step's time; None where rounding would tell."""
-    if not intervals or median(one.wall_ns for one in intervals) < FINE * resolution_ns:
+    if not intervals or median(one.wall_ns for one in intervals) < FINE_CLOCK_COUNT * resolution_ns:
         return None
     return median(one.wall_ns / one.step_count for one in intervals)
 

@@ -16,11 +16,10 @@ from nsysan.attribution.job import Job
 from nsysan.attribution.steps.steady import steady_steps
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import EVEN_BUBBLE_FRAC
 from nsysan.timeline.intervals import Intervals
 
 SHOWN_PIPELINES = 64
-_EVEN_FRAC = 0.02
-"""A bubble that is no larger than the schedule's by more of the step needs no other reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class PipelineRow:
     @property
     def is_uneven(self) -> bool:
         """Whether the bubble is larger than the schedule alone makes it."""
-        return self.ideal_frac is not None and self.bubble_frac > self.ideal_frac + _EVEN_FRAC
+        return self.ideal_frac is not None and self.bubble_frac > self.ideal_frac + EVEN_BUBBLE_FRAC
 
 
 @dataclass(frozen=True, slots=True)

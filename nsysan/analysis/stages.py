@@ -25,12 +25,9 @@ from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.stages import Stage
 from nsysan.model.tables import Int64Array
+from nsysan.model.thresholds import SURE_STAGE_FRAC, UNSURE_STAGE_FRAC
 
 _STEP_STAGES = Topic("step_stages", "The mean steady step by stage, mean over devices")
-SURE_FRAC = 0.9
-"""A stage is sure where ranges tell so much of it."""
-UNSURE_FRAC = 0.5
-"""It is unsure where the order of launch alone tells so much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +170,9 @@ def _told_by(by_source_ns: Int64Array) -> ToldBy | None:
 
 
 def _confidence(told: ToldBy) -> Confidence:
-    if told.ranges_frac >= SURE_FRAC:
+    if told.ranges_frac >= SURE_STAGE_FRAC:
         return Confidence.HIGH
-    return Confidence.LOW if told.order_frac > UNSURE_FRAC else Confidence.MEDIUM
+    return Confidence.LOW if told.order_frac > UNSURE_STAGE_FRAC else Confidence.MEDIUM
 
 
 def _list(

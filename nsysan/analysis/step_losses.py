@@ -10,11 +10,11 @@ import msgspec
 import numpy as np
 
 from nsysan.analysis.collectives import Collectives, exposure_of
-from nsysan.analysis.gemms import ENOUGH_FRAC, Gemms
+from nsysan.analysis.gemms import Gemms
 from nsysan.analysis.gpu_time import GpuTime, no_gpu_work
 from nsysan.analysis.recomputation import Recomputation
 from nsysan.analysis.registry import Analysis
-from nsysan.analysis.stragglers import PERSISTENT_FROM_FRAC, Stragglers
+from nsysan.analysis.stragglers import Stragglers
 from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.job import Job
 from nsysan.attribution.losses.communication import ExposedByMember
@@ -37,16 +37,10 @@ from nsysan.model.losses import (
 from nsysan.model.partition import COMPUTING_PARTS, Part
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import Int64Array
-from nsysan.model.units import NS_PER_MS
+from nsysan.model.thresholds import ENOUGH_MEASURED_FRAC, ONE_DEVICE_FACTOR, PERSISTENT_FRAC, SHORT_GAP_NS
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.timeline.coverage import coverage
 
-ONE_DEVICE_FACTOR = 2
-"""A loss is one device's where it loses so many times what the median of the others does,"""
-LEADING_FRAC = PERSISTENT_FROM_FRAC
-"""and where that is so step by step: of what is lost by the device that loses most of a step, so much is its own."""
-SHORT_GAP_NS = NS_PER_MS
-"""Gaps shorter than this are launches that come late; longer ones are a host busy with something else."""
 _COMPUTING = [place for place, part in enumerate(Part) if part in COMPUTING_PARTS]
 
 
@@ -142,6 +136,7 @@ class _JobLosses:
         self._computing_ns = np.array(list(self._running(_COMPUTING)))
         self._graph_ns = np.array(list(self._running([list(Part).index(Part.OPAQUE_GRAPH)])))
         self._bubbles_ns: Int64Array = np.array([losses.bubble_wait_ns for losses in found])
+        self._exchange_ns: Int64Array = np.array([losses.exchange_ns for losses in found])
         self._own_ns: Int64Array = stretches.durations_ns - self._waits_ns
         self._short_gap_frac = _short_gap_frac(found)
         by_device = [losses.losses() for losses in found]
@@ -241,18 +236,22 @@ class _JobLosses:
         if isinstance(stragglers, Skipped) or len(self._own_ns) <= 1:
             return
         excess: dict[str, Int64Array] = {}
+        ratios: dict[str, float] = {}
         places = {device.id: place for place, device in enumerate(self._stretches.devices)}
         for straggler in stragglers.stragglers:
             cause = None if straggler.why is None else self._compute_cause(straggler.why.cause)
-            if cause is not None and straggler.device in places:
+            if straggler.why is not None and cause is not None and straggler.device in places:
                 lost_ns = excess.setdefault(cause, np.zeros_like(self._own_ns))
                 lost_ns[places[straggler.device]] = self._excess_ns(places[straggler.device], cause)
+                ratios[cause] = max(ratios.get(cause, 1.0), straggler.why.kernel_ratio or 1.0)
+        if MOE_SKEW in excess:
+            excess[MOE_SKEW] += self._skewed_ns(ratios[MOE_SKEW])
         for cause, lost_ns in excess.items():
             yield (cause, BottleneckClass.COMPUTE, self._late_bound(cause)), lost_ns
 
     def _late_bound(self, cause: str) -> Bound:
         if cause == MOE_SKEW:
-            # an even load also sends less to the rank with most
+            # the ratio is that of all kernels, of which those of experts are some
             return Bound.AT_LEAST
         # two ranks that send to each other may share out one load, of which half the excess stays
         return Bound.AT_MOST if cause == SLOW_COMPUTE and self._are_two_that_send() else Bound.EITHER
@@ -283,6 +282,16 @@ class _JobLosses:
         excess: Int64Array = (self._computing_ns[place] - usual_ns).clip(min=0).astype(np.int64)
         return excess
 
+    def _skewed_ns(self, ratio: float) -> Int64Array:
+        """What exchanges take longer, on all ranks, because one of them gets more: as much more as its experts compute.
+
+        Of n ranks one that computes k times as long as the others has k n / (k + n - 1) times the mean.
+        """
+        rank_count = len(self._own_ns)
+        load = ratio * rank_count / (ratio + rank_count - 1)
+        skewed: Int64Array = (self._exchange_ns * (1 - 1 / load)).astype(np.int64)
+        return skewed
+
     def _recomputed(self) -> Iterator[tuple[LossKey, Int64Array]]:
         """What each device computes again, which every step has alike."""
         again = self._results.get(Recomputation)
@@ -298,7 +307,11 @@ class _JobLosses:
     def _slow_products(self) -> Iterator[tuple[LossKey, Int64Array]]:
         """What products take longer than they were measured to, which every device and step has alike."""
         gemms = self._results.get(Gemms)
-        if isinstance(gemms, Skipped) or self._stretches.basis is not Basis.STEPS or gemms.measured_frac < ENOUGH_FRAC:
+        if (
+            isinstance(gemms, Skipped)
+            or self._stretches.basis is not Basis.STEPS
+            or gemms.measured_frac < ENOUGH_MEASURED_FRAC
+        ):
             return
         lost_ns = np.full_like(self._own_ns, gemms.gemm_lost_measured_ns_per_step or 0)
         yield (INEFFICIENT_GEMM, BottleneckClass.COMPUTE, Bound.AT_MOST), np.minimum(lost_ns, self._computing_ns)
@@ -318,7 +331,7 @@ def _short_gap_frac(found: Sequence[DeviceLosses]) -> float | None:
 def _leads(lost_ns: Int64Array, device: int) -> bool:
     """Whether most of what is lost stretch by stretch is this device's: others do not take their turns."""
     most_ns = lost_ns.max(axis=0)
-    return bool(most_ns[lost_ns.argmax(axis=0) == device].sum() >= LEADING_FRAC * most_ns.sum())
+    return bool(most_ns[lost_ns.argmax(axis=0) == device].sum() >= PERSISTENT_FRAC * most_ns.sum())
 
 
 def _disjoint(lost: Mapping[LossKey, Int64Array]) -> Iterator[Int64Array]:

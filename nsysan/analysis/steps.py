@@ -25,12 +25,12 @@ from nsysan.model.profilers import RECORD_HOST, Recapture
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import Int64Array
 from nsysan.model.text import display_text
+from nsysan.model.thresholds import SLOW_STEP_FACTOR
 from nsysan.timeline.coverage import coverage
 
 STEPS_PER_JOB = 4_000
-FEWEST_PER_DEVICE = 10
-SLOW_FACTOR = 1.2
-"""A step that takes so many medians is a slow one."""
+FEWEST_PER_DEVICE = 6
+"""With 1,024 devices these keep ``run.json`` under 20 MB."""
 FEWEST_FOR_TREND = 6
 FEWEST_FOR_DISTANCE = 3
 _MARKED_STEPS = Recapture(
@@ -190,7 +190,7 @@ def _cut(job: Job, device: Device, steps: DeviceSteps) -> _Cut:
 def _of_device(job: Job, device: Device, source: StepSource, cut: _Cut, listed: int) -> StepsOfDevice:
     steps, steady = cut.judged.steps, cut.judged.steady
     bounds_ns, durations_ns = steps.bounds_ns, steps.durations_ns[steady]
-    slow = steady[durations_ns > SLOW_FACTOR * np.median(durations_ns)] if len(steady) else steady
+    slow = steady[durations_ns > SLOW_STEP_FACTOR * np.median(durations_ns)] if len(steady) else steady
     return StepsOfDevice(
         id=device.id,
         source=source,

@@ -18,9 +18,8 @@ from nsysan.attribution.job import Job
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import PERSISTENT_FRAC
 
-PERSISTENT_FROM_FRAC = 2 / 3
-"""A rank that is last so often is not late by chance: with ranks that take turns each has its even share."""
 SHOWN_RANKS = 32
 
 
@@ -114,7 +113,7 @@ class _Lateness:
             late_count=len(own),
             instance_count=self.instance_count,
             late_frac=late_frac,
-            pattern=Pattern.PERSISTENT if late_frac >= PERSISTENT_FROM_FRAC else Pattern.ROTATING,
+            pattern=Pattern.PERSISTENT if late_frac >= PERSISTENT_FRAC else Pattern.ROTATING,
             late_ns=float(np.median(own.late_ns)),
             caused_ns=self.caused_ns,
             why=causes.of(self.member, sorted(others - {self.member}), int(own.late_ns.sum())),

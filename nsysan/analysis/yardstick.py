@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nsysan.attribution.job import Gpu, Job
 from nsysan.hardware.data_sheet_table import DataSheet
@@ -39,7 +39,8 @@ def gpu_facts(job: Job, gpu: Gpu) -> GpuFacts:
     own = [one for one in trace.gpus if one.gpu_id == gpu.identity.machine_id]
     alike = own or [one for one in trace.gpus if one.name == gpu.identity.name]
     kinds = {_kind(one) for one in alike}
-    return kinds.pop() if len(kinds) == 1 else GpuFacts(gpu.identity.name)
+    facts = kinds.pop() if len(kinds) == 1 else GpuFacts(gpu.identity.name)
+    return replace(facts, driver_version=trace.driver_version)
 
 
 def _kind(gpu: PhysicalGpu) -> GpuFacts:

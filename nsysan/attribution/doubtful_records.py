@@ -13,13 +13,10 @@ from nsysan.model.prose import spelled
 from nsysan.model.run import Note
 from nsysan.model.tables import GpuActivities, IdArray, Int64Array
 from nsysan.model.text import display_text
+from nsysan.model.thresholds import REPEATED_ROWS_FRAC
 from nsysan.model.trace import Trace, is_timed
 from nsysan.model.units import counted, format_count
 from nsysan.timeline.ordering import order_of
-
-REPEATED_FROM_FRAC = 0.01
-"""From this share on repeated rows are no accident of the recording, and counts and totals are off by them."""
-
 
 Repeats = Mapping[str, tuple[int, int]]
 """How many records repeat another one, and how many there are, by table of GPU work."""
@@ -27,7 +24,7 @@ Repeats = Mapping[str, tuple[int, int]]
 
 def is_doubtful(repeated: int, count: int) -> bool:
     """Whether so many records of all repeat another one that it must be said."""
-    return repeated > 0 and repeated >= REPEATED_FROM_FRAC * count
+    return repeated > 0 and repeated >= REPEATED_ROWS_FRAC * count
 
 
 def repeats_in(trace: Trace, works: Sequence[DeviceActivities]) -> Repeats:

@@ -6,15 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from nsysan.model.run import Note
+from nsysan.model.thresholds import HOLLOW_FRAC
 from nsysan.model.units import counted, format_duration, format_fraction
 
 if TYPE_CHECKING:
     from nsysan.attribution.job import Gpu
     from nsysan.attribution.job_sums import JobSums
     from nsysan.attribution.work_sums import WorkSums
-
-HOLLOW_FRAC = 0.9
-"""From this share of a window on one gap leaves shares of the window with nothing to say of the rest."""
 
 
 def hollow_window_notes(gpus: Sequence[Gpu], sums: JobSums) -> Iterator[Note]:

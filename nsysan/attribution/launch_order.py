@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from nsysan.attribution.host import Host
 from nsysan.model.distinct import coded
 from nsysan.model.tables import Int64Array
+from nsysan.model.thresholds import SAME_JOB_FRAC
 from nsysan.timeline.labelling import NOBODY
 
-FITS_FROM_FRAC = 0.95
-"""Of the kernels: so many must have the name that the other recording has in their place, or it is another job."""
 _MOST_TRIALS = 256
+
+
+def kernel_names(host: Host, rows: Int64Array) -> list[str]:
+    """The names of these kernels of a report."""
+    kernels = host.trace.kernels
+    assert kernels is not None, "there are rows of them"
+    return [host.trace.text(name_id) for name_id in kernels.name_id[rows].tolist()]
+
+
+def places_of_names(told: Sequence[str], names: Sequence[str]) -> Int64Array | None:
+    """``places_in`` of names that are text."""
+    codes: dict[str, int] = {}
+    numbers = (np.array([codes.setdefault(name, len(codes)) for name in of], np.int64) for of in (told, names))
+    return places_in(*numbers)
 
 
 def places_in(told: Int64Array, names: Int64Array) -> Int64Array | None:
@@ -23,7 +39,7 @@ def places_in(told: Int64Array, names: Int64Array) -> Int64Array | None:
         return None
     counts = {shift: int((told[_shifted(told, names, shift)] == names).sum()) for shift in _shifts(told, names)}
     most = max(counts.values(), default=0)
-    if most < FITS_FROM_FRAC * len(names) or list(counts.values()).count(most) > 1:
+    if most < SAME_JOB_FRAC * len(names) or list(counts.values()).count(most) > 1:
         return None
     places = _shifted(told, names, max(counts, key=counts.__getitem__))
     return np.where(told[places] == names, places, NOBODY)

@@ -12,10 +12,8 @@ from nsysan.model.copies import UNIFIED_KINDS
 from nsysan.model.run import Note
 from nsysan.model.tables import Copies, GpuActivities, Int64Array
 from nsysan.model.text import display_text
+from nsysan.model.thresholds import DOUBTED_PAIRS_FRAC
 from nsysan.model.units import format_count
-
-DOUBTED_FROM_FRAC = 0.05
-"""From this share of the work on it is no accident of the recording."""
 
 
 def pairing_notes(host: Host) -> Iterator[Note]:
@@ -28,10 +26,10 @@ def pairing_notes(host: Host) -> Iterator[Note]:
     uncalled = sum(_uncalled(table, rows) for table, rows in pairs)
     early = sum(_begun_before(host, table, rows) for table, rows in pairs)
     where = f"{format_count(work_count)} pieces of GPU work in {display_text(host.trace.name)}"
-    if uncalled >= DOUBTED_FROM_FRAC * work_count:
+    if uncalled >= DOUBTED_PAIRS_FRAC * work_count:
         told = "have no recorded call: idle time before them has no cause, and no range or step has them"
         yield Note("work_without_call", f"{format_count(uncalled)} of {where} {told}.")
-    if early >= DOUBTED_FROM_FRAC * work_count:
+    if early >= DOUBTED_PAIRS_FRAC * work_count:
         told = "began before their calls: the clocks of host and GPU disagree, so causes of idle time are doubtful"
         yield Note("work_before_call", f"{format_count(early)} of {where} {told}.")
 

@@ -9,7 +9,7 @@ import numpy as np
 from nsysan.attribution.host import Host
 from nsysan.attribution.job import build_job
 from nsysan.attribution.kernels_of_class import are_of_class
-from nsysan.attribution.launch_order import period_of, places_in
+from nsysan.attribution.launch_order import kernel_names, period_of, places_of_names
 from nsysan.attribution.told_shapes import Sides, ToldShapes, operators_of
 from nsysan.model.kernels import KernelClass
 from nsysan.model.profiled import ProfiledTrace
@@ -39,12 +39,7 @@ class ProfiledShapes:
         The number is the operator's place plus the profile's length for each run through it.
         """
         launched = _in_launch_order(host, launched)
-        codes: dict[str, int] = {}
-        told, names = (
-            np.array([codes.setdefault(name, len(codes)) for name in of], np.int64)
-            for of in (self.kernel_names, _names(host, launched))
-        )
-        places = places_in(told, names)
+        places = places_of_names(self.kernel_names, kernel_names(host, launched))
         if places is None:
             return None
         by_row = np.argsort(launched)
@@ -80,7 +75,7 @@ def profiled_shapes(profiled: ProfiledTrace) -> ProfiledShapes | None:
     range_of = operators_of(told, rows)
     if not np.any(range_of != NOBODY):
         return None
-    names, sides = _names(told.host, rows), _known_sides(told, range_of)
+    names, sides = kernel_names(told.host, rows), _known_sides(told, range_of)
     codes: dict[object, int] = {}
     kinds = [codes.setdefault(kind, len(codes)) for kind in zip(names, sides, strict=True)]
     period = period_of(np.array(kinds, np.int64))
@@ -95,12 +90,6 @@ def _known_sides(told: ToldShapes, range_of: Int64Array) -> list[Sides | None]:
     known = range_of != NOBODY
     found = iter(told.sides_of(told.names_of(range_of[known])))
     return [next(found) if is_known else None for is_known in known.tolist()]
-
-
-def _names(host: Host, rows: Int64Array) -> list[str]:
-    kernels = host.trace.kernels
-    assert kernels is not None, "there are rows of them"
-    return [host.trace.text(name_id) for name_id in kernels.name_id[rows].tolist()]
 
 
 def _in_launch_order(host: Host, rows: Int64Array) -> Int64Array:

@@ -9,10 +9,8 @@ import numpy as np
 
 from nsysan.attribution.grouping import codes_of
 from nsysan.model.tables import BoolArray, Int64Array
+from nsysan.model.thresholds import REPEATED_RUN_KERNELS, REPEATED_RUN_NAMES
 
-SHORTEST_RUN = 4
-FEWEST_NAMES = 3
-"""A run of so many kernels that are among those of the forward in the same order, of so many names, is no accident."""
 _FORWARD_KERNEL = re.compile(r"forward|fwd", re.IGNORECASE)
 _BACKWARD_KERNEL = re.compile(r"backward|bwd", re.IGNORECASE)
 
@@ -26,9 +24,9 @@ def named_forward(names: Sequence[str]) -> BoolArray:
 def repeated(name_of: Int64Array, in_backward: BoolArray, says_forward: BoolArray) -> BoolArray:
     """Which kernels, in order of launch, are of the backward and repeat the forward.
 
-    Such are runs of at least ``SHORTEST_RUN`` kernels in a row of which the forward has the same run by name; at least
-    one of their names must be in no other place of the backward, for what a backward needs anyway it has everywhere.
-    And kernels that say they are of a forward. ``says_forward`` is by name.
+    Such are runs of at least ``REPEATED_RUN_KERNELS`` kernels in a row of which the forward has the same run by name;
+    at least one of their names must be in no other place of the backward, for what a backward needs anyway it has
+    everywhere. And kernels that say they are of a forward. ``says_forward`` is by name.
     """
     backward = np.flatnonzero(in_backward)
     candidates = np.zeros(len(name_of), np.bool_)
@@ -44,14 +42,14 @@ def repeated(name_of: Int64Array, in_backward: BoolArray, says_forward: BoolArra
 def _in_common_runs(backward: Int64Array, forward: Int64Array) -> BoolArray:
     """Which kernels of the backward lie in a run that the forward has too."""
     inside = np.zeros(len(backward), np.bool_)
-    if min(len(backward), len(forward)) < SHORTEST_RUN:
+    if min(len(backward), len(forward)) < REPEATED_RUN_KERNELS:
         return inside
-    windows = [np.lib.stride_tricks.sliding_window_view(names, SHORTEST_RUN) for names in (backward, forward)]
+    windows = [np.lib.stride_tricks.sliding_window_view(names, REPEATED_RUN_KERNELS) for names in (backward, forward)]
     codes = codes_of(*np.concatenate(windows).T)
     ordered = np.sort(windows[0], axis=1)
-    various = (np.diff(ordered, axis=1) != 0).sum(axis=1) + 1 >= FEWEST_NAMES
+    various = (np.diff(ordered, axis=1) != 0).sum(axis=1) + 1 >= REPEATED_RUN_NAMES
     begins = np.flatnonzero(np.isin(codes[: len(windows[0])], codes[len(windows[0]) :]) & various)
-    inside[(begins[:, None] + np.arange(SHORTEST_RUN)).ravel()] = True
+    inside[(begins[:, None] + np.arange(REPEATED_RUN_KERNELS)).ravel()] = True
     return inside
 
 

@@ -27,6 +27,7 @@ from nsysan.calibrate.spread import conditions_of
 from nsysan.model.ceilings import (
     CollectiveCurve,
     Conditions,
+    Dtype,
     GemmCeiling,
     LaunchCeiling,
     Library,
@@ -56,8 +57,10 @@ class Bench:
     effort: Effort
     ranks: Ranks = ONE_PROCESS
     progress: Progress = UNWATCHED
-    more_shapes: tuple[Shape, ...] = ()
-    """Products to be measured besides the usual ones."""
+    more_products: tuple[tuple[Dtype, Shape], ...] = ()
+    """To be measured besides the usual ones."""
+    bus_ids: tuple[str, ...] = ()
+    """Those of the GPUs of this machine that other processes have, as far as they told it; this one's too."""
     libraries: dict[str, Library] = field(default_factory=dict)
     waived: list[Waived] = field(default_factory=list)
 
@@ -75,6 +78,11 @@ class Bench:
             raise MissingToolError("Calibration needs an NVIDIA GPU, and the driver finds none.", "See: nvidia-smi")
         numbers = range(count) if self.ranks.is_alone else [self.ranks.local_rank % count]
         return tuple(native().Device(self.driver, number) for number in numbers)
+
+    @property
+    def rank_count(self) -> int:
+        """How many GPUs collectives are of."""
+        return len(self.devices) if self.ranks.is_alone else self.ranks.count
 
     @property
     def device(self) -> Device:
@@ -170,11 +178,11 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """A group of figures; ``estimate_s`` says how many seconds it takes with this effort and so many GPUs."""
+    """A group of figures; ``estimate_s`` says about how many seconds it takes."""
 
     id: str
     title: str
-    estimate_s: Callable[[Effort, int], float]
+    estimate_s: Callable[[Bench], float]
     measure: Callable[[Bench], Figures]
 
 

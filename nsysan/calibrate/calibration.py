@@ -34,8 +34,7 @@ def measurements(only: Sequence[str] = ()) -> tuple[Measurement, ...]:
 
 def estimate_s(bench: Bench, wanted: Sequence[Measurement]) -> float:
     """About how many seconds it takes."""
-    count = len(bench.devices) if bench.ranks.is_alone else bench.ranks.count
-    return sum(one.estimate_s(bench.effort, count) for one in wanted)
+    return sum(one.estimate_s(bench) for one in wanted)
 
 
 def calibrate(bench: Bench, wanted: Sequence[Measurement], *, force: bool) -> Ceilings:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from nsysan.calibrate.bench import Bench
 from nsysan.calibrate.libraries import native
+from nsysan.calibrate.spread import conditions_of
 from nsysan.model.ceilings import MeasuredGpu, Topology
 from nsysan.model.settings import shown_setting
 from nsysan.model.text import display_text
@@ -43,10 +44,10 @@ def host_facts() -> dict[str, str]:
 
 
 def topology(bench: Bench) -> Topology | None:
-    """How the GPUs are joined; None of one GPU, and where NVML is not here."""
-    if len(bench.devices) == 1 or bench.nvml is None:
+    """How the machine's GPUs that took part are joined; None of one GPU, and where NVML is not here."""
+    bus_ids = bench.bus_ids or tuple(device.facts.bus_id for device in bench.devices)
+    if len(bus_ids) == 1 or bench.nvml is None:
         return None
-    bus_ids = [device.facts.bus_id for device in bench.devices]
     links = tuple(tuple(_link(bench, one, other) for other in bus_ids) for one in bus_ids)
     return Topology(links, topology_hash(links))
 
@@ -61,12 +62,14 @@ def topology_hash(links: Sequence[Sequence[str]]) -> str:
 
 
 def objections(bench: Bench) -> Iterator[str]:
-    """What speaks against measuring now: work of others, or a GPU that is held back by heat."""
+    """What speaks against measuring now: work of others, a divided GPU, or one that is held back by heat."""
     for gpu in measured_gpus(bench, ""):
         if gpu.other_process_count:
             yield f"{gpu.other_process_count} other processes compute on {gpu.name} {gpu.bus_id}"
         if gpu.is_mig:
             yield f"{gpu.name} {gpu.bus_id} is divided (MIG): its figures are those of a part"
+        if heat := [reason for reason in _held_back_by(bench, gpu.bus_id) if "thermal" in reason]:
+            yield f"{gpu.name} {gpu.bus_id} is held back: {', '.join(heat)}"
 
 
 def _gpu(bench: Bench, number: int, salt: str) -> MeasuredGpu:
@@ -103,6 +106,14 @@ def _settings(bench: Bench, bus_id: str) -> Mapping[str, int]:
     except native().CallFailedError as error:
         bench.waive("conditions", str(error))
         return {}
+
+
+def _held_back_by(bench: Bench, bus_id: str | None) -> tuple[str, ...]:
+    """What holds the clocks of a GPU back just now."""
+    if bench.nvml is None:
+        return ()
+    now = conditions_of(native().Sampler(bench.nvml, bus_id, 1).stop())
+    return () if now is None else now.throttle_reasons
 
 
 def _others(process_count: int | None) -> int | None:

@@ -23,8 +23,8 @@ class Shape:
     transposes: Transposes = Transposes.TN
 
 
-ANCHORS = (Shape(4096, 4096, 4096), Shape(8192, 8192, 8192))
-"""Measured as bursts, too, and in every way of transposing."""
+ANCHORS = tuple(Shape(side, side, side, way) for side in (4096, 8192) for way in Transposes)
+"""Measured as bursts, too."""
 _TOKENS = 4096
 
 

@@ -132,7 +132,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     from nsysan.hardware.ceilings_json import read_ceilings
     from nsysan.pipeline.analyze import AnalyzeOptions, analyze
     from nsysan.pipeline.cluster import reading_on
-    from nsysan.pipeline.inputs import expand_inputs, report_stem
+    from nsysan.pipeline.inputs import expand_inputs, expand_patterns, report_stem
     from nsysan.pipeline.local_workers import read_locally
     from nsysan.pipeline.model_file import model_path, read_model
     from nsysan.pipeline.saved_run import load_run
@@ -161,6 +161,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
             smaller=None if smaller is None else step_parts(load_run(smaller).results),
         ),
     )
+    reports = tuple(expand_patterns(reports))
     page = output or (None if run_json else Path(f"{report_stem(reports[0])}.nsysan.html"))
     outputs = _Outputs(page, run_json, force, quiet)
     files = expand_inputs(reports)
@@ -190,11 +191,20 @@ def _deliver(run: Run, outputs: _Outputs, inputs: list[Path]) -> None:
     write_all(files, force=outputs.force, inputs=inputs)
     if outputs.run_json == STDOUT:
         print_result(document)
+        if not outputs.quiet:
+            _warn(run)
         return
     if is_told:
         click.echo(text)
     for path in files:
         click.echo(f"{'Page' if path == outputs.page else 'Run'}: {visible_text(str(path))}")
+
+
+def _warn(run: Run) -> None:
+    """What the text says of warnings, where there is no text."""
+    for note in run.notes:
+        if note.is_warning:
+            click.echo(f"nsysan: warning: {visible_text(note.sentence)}", err=True)
 
 
 def _judge(run: Run, threshold: Severity) -> int:

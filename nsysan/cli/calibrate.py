@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 @click.option("--quick", is_flag=True, help="Fewer shapes and sizes, a minute or two in all.")
 @click.option("--only", metavar="MEASUREMENT,...", help="Only these: gemm, memory, links, launches, nccl.")
 @click.option(
-    "--shapes", metavar="CONFIG", type=path_argument, help="The products of this model's config.json as well."
+    "--shapes",
+    metavar="FILE",
+    type=path_argument,
+    help="The products of a model (config.json) or run (run.json, report) as well.",
 )
 @click.option("--simulate", metavar="NAME", help="Measure nothing: take the data sheet of this GPU, marked as such.")
 @click.option(
@@ -67,10 +70,10 @@ def _measured(only: list[str], shapes: Path | None, *, quick: bool, force: bool,
     from nsysan.calibrate.calibration import calibrate, estimate_s, measurements
     from nsysan.calibrate.ranks import current_ranks
     from nsysan.calibrate.sampling import FULL, QUICK
-    from nsysan.calibrate.shapes import shapes_of_model
+    from nsysan.pipeline.asked_products import asked_products
 
     wanted = measurements(only)
-    more = () if shapes is None else shapes_of_model(shapes)
+    more = () if shapes is None else asked_products(shapes)
     ranks = current_ranks()
     try:
         with watching(quiet=quiet or ranks.rank > 0) as progress:

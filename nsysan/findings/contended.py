@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from nsysan.analysis.contention import Contention, ContentionOfGpu, Overlap, SlowedKernel
 from nsysan.findings.advice import advise
 from nsysan.findings.registry import Rule
-from nsysan.findings.thresholds import SLOWED_FACTOR
 from nsysan.model.confidence import Confidence
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.losses import CONTENTION, Bound
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import SLOWED_FACTOR
 from nsysan.model.units import format_duration, format_fraction
 from nsysan.model.verdicts import BottleneckClass, Severity
 

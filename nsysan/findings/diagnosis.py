@@ -9,12 +9,12 @@ from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.step_losses import ClassLoss, LossReport, StepLosses
 from nsysan.analysis.stragglers import Stragglers
 from nsysan.findings.product_speed import ProductSpeed
-from nsysan.findings.thresholds import BUSY_FRAC, MATERIAL_FRAC, NAMED_FRAC
 from nsysan.model.findings import ClassVerdict, Diagnosis, Finding, Headline
 from nsysan.model.idle import Cause
 from nsysan.model.losses import EXPOSED_COLLECTIVE, SLOW_LINK, Basis, Bound
 from nsysan.model.prose import capitalized, paired, uncapitalized
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import BUSY_FRAC, MATERIAL_FRAC, NAMED_FRAC
 from nsysan.model.units import format_duration, format_fraction
 from nsysan.model.verdicts import BottleneckClass, ClassState
 
@@ -105,6 +105,13 @@ class _Walk:
         return f"{found.world_size - len(found.ranks)} of {found.world_size} ranks are missing"
 
     @property
+    def _may_wait_for_missing(self) -> bool:
+        """Whether ranks are missing and all links known are of one node, so that long exposure is rather waiting."""
+        found = self._results.get(Collectives)
+        rows = () if isinstance(found, Skipped) else found.collectives
+        return self._ranks_missing is not None and not any((row.nodes or 1) > 1 for row in rows)
+
+    @property
     def _why_causeless(self) -> str | None:
         """Why a material part of the idle time has no cause, None where all that matters has one."""
         gpu_time = self._results.get(GpuTime)
@@ -132,7 +139,7 @@ class _Walk:
 
     def _headline(self, one: BottleneckClass) -> Headline | None:
         first = self._first(one)
-        if first is None or first.cause is None:
+        if first is None or first.cause is None or (_may_be_waiting(first) and self._may_wait_for_missing):
             return None
         cost = paired(format_duration(first.recoverable_ns or 0), "of", format_duration(self._report.stretch_ns))
         share = format_fraction((first.recoverable_ns or 0) / self._report.stretch_ns)
@@ -155,15 +162,15 @@ class _Walk:
 
     def _rank_among_losses(self, one: BottleneckClass, first: Finding) -> str:
         """How much can be claimed for a class: not most of all where computing may lose more, and that is not known."""
-        if first.cause == EXPOSED_COLLECTIVE and first.bound is Bound.AT_MOST:
+        if _may_be_waiting(first):
             return "may hold the job back most"
         hidden_ns = self._report.computing_ns + self._report.graph_ns
         compute_is_known = self._products.tells_of_computing or (
             self._losses[BottleneckClass.COMPUTE].recoverable_ns >= MATERIAL_FRAC * self._report.stretch_ns
         )
-        if one is not self._largest_first()[0]:
+        if one is not self._largest_first()[0] and not self._may_wait_for_missing:
             return "is the largest loss with a remedy"
-        if not compute_is_known and self._weight(one) < hidden_ns:
+        if self._may_wait_for_missing or (not compute_is_known and self._weight(one) < hidden_ns):
             return "is the largest measurable loss"
         return "holds the job back most"
 
@@ -198,7 +205,9 @@ class _Walk:
     def _nothing(self) -> str:
         """Why there is no headline."""
         if self._ranks_missing:
-            return f"No verdict: {self._ranks_missing}, and what those did may be what the others waited for."
+            return (
+                f"No verdict: {self._ranks_missing}, and what those did may be what the others waited for{self._for()}."
+            )
         if self._why_causeless is not None and self._idle_matters:
             return f"No verdict: {self._why_causeless}, so nothing tells why the GPUs idle."
         unknown_ns = self._lost_to(frozenset({Cause.UNKNOWN.value}))
@@ -209,6 +218,15 @@ class _Walk:
             return self._waiting()
         shown = f"No cause costs {format_fraction(MATERIAL_FRAC)} of {_STRETCHES[self._report.basis]} or more"
         return ". ".join(filter(None, (shown, self._products.doubt))) + "."
+
+    def _for(self) -> str:
+        """How long the others may have waited for ranks that are missing."""
+        open_ns = self._losses[BottleneckClass.COMMUNICATION].unresolved_ns
+        if open_ns < MATERIAL_FRAC * self._report.stretch_ns:
+            return ""
+        cost = paired(format_duration(open_ns), "of", format_duration(self._report.stretch_ns))
+        share = format_fraction(open_ns / self._report.stretch_ns)
+        return f", {cost} {_SPANS[self._report.basis]} ({share}) at most"
 
     def _waiting(self) -> str:
         """That ranks wait for each other, and why none can be named that makes them."""
@@ -223,6 +241,11 @@ class _Walk:
         return (
             f"{told}, but no rank comes late to collectives, and messages between two do not tell whose work is late."
         )
+
+
+def _may_be_waiting(found: Finding) -> bool:
+    """Whether it is about communication of which nobody knows what of it is transfer and what waiting for others."""
+    return found.cause == EXPOSED_COLLECTIVE and found.bound is Bound.AT_MOST
 
 
 _NO_DATA_WAITS = (

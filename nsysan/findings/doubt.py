@@ -8,11 +8,11 @@ import msgspec
 
 from nsysan.analysis.launches import Launches
 from nsysan.analysis.training_logs import TrainingLogs
-from nsysan.attribution.pairing_notes import DOUBTED_FROM_FRAC
 from nsysan.findings.logged_steps import both_times, training_logs
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.idle import Cause
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import DOUBTED_PAIRS_FRAC
 from nsysan.model.units import format_count
 from nsysan.model.verdicts import Severity
 
@@ -45,7 +45,7 @@ def _on_two_clocks(results: ResultSet) -> Evidence | None:
     devices = () if isinstance(launches, Skipped) else launches.launches
     early = sum(device.impossible_pair_count for device in devices)
     work = sum(device.activity_count for device in devices)
-    if early < DOUBTED_FROM_FRAC * work or not early:
+    if early < DOUBTED_PAIRS_FRAC * work or not early:
         return None
     counts = f"{format_count(early)} of {format_count(work)} pieces of GPU work began before their calls"
     return Evidence(f"Doubtful, for the clocks of host and GPU disagree: {counts}.", Launches.id)

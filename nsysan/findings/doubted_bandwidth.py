@@ -10,6 +10,7 @@ from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import ROUNDING_FACTOR
 from nsysan.model.units import BITS_PER_BYTE, format_rate
 from nsysan.model.verdicts import Severity
 
@@ -19,7 +20,6 @@ _LOOK = (
     "See which adapters it runs over, how fast they are, and what the log means by GB (1e9 or 2^30 bytes) and by "
     "busbw. A tree over two nodes and switches that reduce may exceed a link, a ring cannot."
 )
-_ROUNDING = 1.005
 
 
 def find_doubted_bandwidth(results: ResultSet) -> Iterable[Finding]:
@@ -28,7 +28,11 @@ def find_doubted_bandwidth(results: ResultSet) -> Iterable[Finding]:
     for log in () if isinstance(found, Skipped) else found.nccl_logs:
         for timing in log.timings:
             link = timing.link_bytes_per_s or log.host_bytes_per_s
-            if link is not None and _is_of_a_ring_over_nodes(timing) and timing.busbw_bytes_per_s > _ROUNDING * link:
+            if (
+                link is not None
+                and _is_of_a_ring_over_nodes(timing)
+                and timing.busbw_bytes_per_s > ROUNDING_FACTOR * link
+            ):
                 yield _finding(log, timing, link)
 
 

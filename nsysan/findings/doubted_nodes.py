@@ -12,14 +12,9 @@ from nsysan.findings.registry import Rule
 from nsysan.hardware.data_sheets import sheet_named
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import LARGE_COLLECTIVE_BYTES, MOST_NODE_GPUS, SLOW_NVLINK_FRAC
 from nsysan.model.units import counted, format_fraction, format_rate
 from nsysan.model.verdicts import Severity
-
-USUAL_RANKS = 16
-"""The most GPUs of a usual node: two boards of eight."""
-SLOW_FRAC = 0.25
-"""Of NVLink's bandwidth by the data sheet: a large collective that reaches less goes another way."""
-_LARGE_BYTES = 64 * 1024 * 1024
 
 
 def find_doubted_nodes(results: ResultSet) -> Iterable[Finding]:
@@ -37,9 +32,9 @@ def _crowded(log: NcclLogSummary) -> Iterator[Finding]:
     told = [(one.size, one.nodes) for one in log.communicators]
     told += [(timing.rank_count or 0, timing.node_count) for timing in log.timings]
     size, nodes = max(((size, nodes) for size, nodes in told if nodes), key=lambda one: one[0] / one[1], default=(0, 1))
-    if size / nodes > USUAL_RANKS:
+    if size / nodes > MOST_NODE_GPUS:
         yield _finding(
-            f"{size / nodes:g} ranks a node are unusual: nodes have up to {USUAL_RANKS} GPUs",
+            f"{size / nodes:g} ranks a node are unusual: nodes have up to {MOST_NODE_GPUS} GPUs",
             f"{log.name} tells of {counted(size, 'rank')} on {counted(nodes, 'node')}.",
             "Count hosts and ranks: a log may call a rack a node, or leave hosts out. What crosses nodes follows from "
             "it.",
@@ -49,7 +44,7 @@ def _crowded(log: NcclLogSummary) -> Iterator[Finding]:
 def _slow(log: NcclLogSummary, results: ResultSet) -> Iterator[Finding]:
     name, nvlink = _nvlink(results)
     for timing in log.timings:
-        if nvlink is not None and _is_large_inside(timing) and timing.busbw_bytes_per_s < SLOW_FRAC * nvlink:
+        if nvlink is not None and _is_large_inside(timing) and timing.busbw_bytes_per_s < SLOW_NVLINK_FRAC * nvlink:
             reached = timing.busbw_bytes_per_s
             yield _finding(
                 f"{format_rate(reached)} inside a node are unusual: NVLink of {name} carries {format_rate(nvlink)}",
@@ -60,7 +55,11 @@ def _slow(log: NcclLogSummary, results: ResultSet) -> Iterator[Finding]:
 
 
 def _is_large_inside(timing: TimingInLog) -> bool:
-    return timing.node_count == 1 and (timing.bytes or _LARGE_BYTES) >= _LARGE_BYTES and (timing.rank_count or 2) > 1
+    return (
+        timing.node_count == 1
+        and (timing.bytes or LARGE_COLLECTIVE_BYTES) >= LARGE_COLLECTIVE_BYTES
+        and (timing.rank_count or 2) > 1
+    )
 
 
 def _nvlink(results: ResultSet) -> tuple[str, float | None]:

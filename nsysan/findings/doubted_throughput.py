@@ -8,12 +8,11 @@ from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import LOG_AGREES_FRAC
 from nsysan.model.units import format_fraction
 from nsysan.model.verdicts import Severity
 from nsysan.planning.throughput import ScalingRow, Throughput
 
-AGREES_WITHIN = 0.05
-"""As logs and traces agree on a step."""
 _OF_THE_JOB = "Take them as figures of the whole job, or see in the program by what it divides them."
 _SAME_WORK = (
     "Make sure that logs and traces are of the same jobs, with as much work a GPU and step; say it with --model."
@@ -42,7 +41,7 @@ RULE = Rule("doubted_throughput", find_doubted_throughput)
 
 
 def _agree(one: float, other: float) -> bool:
-    return abs(one / other - 1) <= AGREES_WITHIN
+    return abs(one / other - 1) <= LOG_AGREES_FRAC
 
 
 def _finding(title: str, row: ScalingRow, advice: str) -> Finding:

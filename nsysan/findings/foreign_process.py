@@ -8,9 +8,9 @@ from nsysan.analysis.gpu_contexts import GpuContext
 from nsysan.analysis.host import HostView
 from nsysan.findings.losing import losses_of
 from nsysan.findings.registry import Rule
-from nsysan.findings.thresholds import CONTEXT_FRAC
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import CONTEXT_FRAC
 from nsysan.model.units import counted, format_duration
 from nsysan.model.verdicts import BottleneckClass, Severity
 

@@ -12,11 +12,9 @@ from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.idle import Cause
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import FEWEST_REBUILDING_STEPS, MATERIAL_FRAC
 from nsysan.model.units import counted, format_count, format_duration
 from nsysan.model.verdicts import BottleneckClass, Severity
-
-FEWEST_STEPS = 3
-WARNING_FROM_FRAC = 0.02
 
 
 def find_graph_rebuilds(results: ResultSet) -> Iterable[Finding]:
@@ -54,7 +52,7 @@ RULE = Rule("graph_rebuilds", find_graph_rebuilds)
 
 
 def _is_rebuilding(row: GraphBuildsOfDevice) -> bool:
-    return row.step_count >= FEWEST_STEPS and 2 * row.instantiating_step_count > row.step_count
+    return row.step_count >= FEWEST_REBUILDING_STEPS and 2 * row.instantiating_step_count > row.step_count
 
 
 def _recoverable_ns(results: ResultSet) -> int | None:
@@ -73,4 +71,4 @@ def _severity(row: GraphBuildsOfDevice, results: ResultSet) -> Severity:
     tables = () if isinstance(steps, Skipped) else steps.steps.devices
     mean_ns = next((device.mean_ns for device in tables if device.id == row.device), None)
     taken_ns = row.instantiate_ns / row.step_count
-    return Severity.WARNING if mean_ns is None or taken_ns >= WARNING_FROM_FRAC * mean_ns else Severity.INFO
+    return Severity.WARNING if mean_ns is None or taken_ns >= MATERIAL_FRAC * mean_ns else Severity.INFO

@@ -12,12 +12,8 @@ from nsysan.model.findings import Evidence, EvidencePlace, Finding, PlaceKind
 from nsysan.model.idle import Cause
 from nsysan.model.prose import capitalized
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import EQUAL_TURNS_FRAC, FEWEST_TURNS
 from nsysan.model.units import format_duration
-
-FEWEST_TURNS = 5
-"""So many gaps of a GPU must be equally long before that is no chance."""
-EQUAL_FRAC = 0.05
-"""Gaps are equally long that differ by no more from their middle."""
 
 
 def find_held_work(results: ResultSet) -> Iterable[Finding]:
@@ -56,7 +52,7 @@ def _turns(results: ResultSet) -> Iterator[Evidence]:
 
 def _equally_long(gaps: Sequence[Gap]) -> Sequence[Gap]:
     middle_ns = _middle_ns(gaps)
-    return [gap for gap in gaps if abs(gap.duration_ns - middle_ns) <= EQUAL_FRAC * middle_ns]
+    return [gap for gap in gaps if abs(gap.duration_ns - middle_ns) <= EQUAL_TURNS_FRAC * middle_ns]
 
 
 def _middle_ns(gaps: Sequence[Gap]) -> int:

@@ -9,11 +9,11 @@ from nsysan.analysis.step_losses import LossReport
 from nsysan.findings.advice import advise
 from nsysan.findings.losing import finding_of, losses_of, losses_to, step_evidence
 from nsysan.findings.registry import Rule
-from nsysan.findings.thresholds import MATERIAL_FRAC, MOSTLY_FRAC
 from nsysan.model.confidence import Confidence
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.losses import INEFFICIENT_GEMM, Basis, Bound
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import MATERIAL_FRAC, MOSTLY_FRAC
 from nsysan.model.units import format_duration, format_flop_rate, format_fraction
 from nsysan.model.verdicts import BottleneckClass, Severity
 

@@ -10,13 +10,13 @@ from nsysan.analysis.step_losses import Loss, LossReport, StepLosses
 from nsysan.analysis.steps import Steps
 from nsysan.analysis.timeline import Timeline
 from nsysan.findings.advice import advise
-from nsysan.findings.thresholds import CRITICAL_FRAC, MATERIAL_FRAC, NAMED_FRAC
 from nsysan.model.confidence import Confidence
 from nsysan.model.findings import Evidence, EvidencePlace, Finding, PlaceKind
 from nsysan.model.idle import Cause
 from nsysan.model.losses import Basis, Bound
 from nsysan.model.partition import Part
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import CRITICAL_FRAC, MATERIAL_FRAC, NAMED_FRAC
 from nsysan.model.units import format_duration, format_fraction
 from nsysan.model.verdicts import BottleneckClass, Severity
 

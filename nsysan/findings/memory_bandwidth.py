@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from nsysan.analysis.counters import Counters, CountersOfGpu
 from nsysan.findings.advice import advise
 from nsysan.findings.registry import Rule
-from nsysan.findings.thresholds import MEMORY_BOUND_FRAC
 from nsysan.model.counters import Counter
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.losses import NON_GEMM
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import MEMORY_BOUND_FRAC
 from nsysan.model.units import format_fraction
 from nsysan.model.verdicts import BottleneckClass, Severity
 

@@ -9,13 +9,13 @@ from nsysan.analysis.steps import Steps
 from nsysan.findings.advice import advise
 from nsysan.findings.losing import losses_of
 from nsysan.findings.registry import Rule
-from nsysan.findings.thresholds import MATERIAL_FRAC, NON_GEMM_FRAC, SHORT_KERNEL_NS
 from nsysan.model.confidence import Confidence
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.kernels import COMMUNICATING, MULTIPLYING, KernelClass
 from nsysan.model.losses import NON_GEMM
 from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import FEWEST_MODEL_KERNELS, MATERIAL_FRAC, NON_GEMM_FRAC, SHORT_KERNEL_NS
 from nsysan.model.units import counted, format_duration, format_fraction
 from nsysan.model.verdicts import BottleneckClass, Severity
 
@@ -29,8 +29,6 @@ _FUSABLE = frozenset(
         KernelClass.MEMSET,
     }
 )
-_FEWEST_KERNELS = 100
-"""So many that multiply show a model where there are no steps: fewer are a trial of one product. Proposal."""
 _LISTED = 3
 
 
@@ -41,7 +39,7 @@ def find_non_gemm(results: ResultSet) -> Iterable[Finding]:
         return
     rows = [row for row in summary.kernel_classes if row.kernel_class not in COMMUNICATING]
     has_steps = not isinstance(results.get(Steps), Skipped)
-    if not has_steps and sum(row.count for row in rows if row.kernel_class in MULTIPLYING) < _FEWEST_KERNELS:
+    if not has_steps and sum(row.count for row in rows if row.kernel_class in MULTIPLYING) < FEWEST_MODEL_KERNELS:
         return
     fusable = sorted((row for row in rows if row.kernel_class in _FUSABLE), key=lambda row: -row.total_ns)
     if report is not None and report.graph_ns >= MATERIAL_FRAC * report.stretch_ns:

@@ -9,10 +9,9 @@ from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import OPAQUE_FRAC
 from nsysan.model.units import format_fraction
 from nsysan.model.verdicts import Severity
-
-WARNING_FROM_FRAC = 0.02
 
 
 def find_opaque_graphs(results: ResultSet) -> Iterable[Finding]:
@@ -25,7 +24,7 @@ def find_opaque_graphs(results: ResultSet) -> Iterable[Finding]:
         return
     yield notice(
         RULE.id,
-        Severity.WARNING if share.mean_frac >= WARNING_FROM_FRAC else Severity.INFO,
+        Severity.WARNING if share.mean_frac >= OPAQUE_FRAC else Severity.INFO,
         f"{format_fraction(share.mean_frac)} of the window passes inside CUDA graphs whose kernels are unknown",
         (Evidence("Each launch was recorded as one block: computing and communicating look alike.", GpuTime.id),),
         "Record with --cuda-graph-trace=node; it costs some overhead, so compare the step time with and without.",

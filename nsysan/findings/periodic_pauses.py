@@ -6,21 +6,24 @@ A pause that all ranks make in the same step is something that their loop does, 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from nsysan.analysis.step_losses import SHORT_GAP_NS
+from nsysan.analysis.gpu_time import GpuTime
+from nsysan.analysis.idle_gaps import IdleGaps
 from nsysan.analysis.steps import Steps, StepsOfDevice
-from nsysan.findings.thresholds import MOSTLY_FRAC, PERIOD_TOLERANCE_FRAC
 from nsysan.model.idle import Cause
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import (
+    FEWEST_PAUSES,
+    MOSTLY_FRAC,
+    PERIOD_TOLERANCE_FRAC,
+    SHORT_GAP_NS,
+    SHORTEST_PERIOD_STEPS,
+)
 
-FEWEST_PAUSES = 3
-"""Two pauses have one distance, which is always the same."""
-_SHORTEST_PERIOD = 2
-"""In steps: ranks that pause in every step have none."""
 _STARVED = f"{Cause.LAUNCH_STARVED.value}_ns"
 
 
@@ -35,11 +38,21 @@ class PeriodicPauses:
 
 
 def periodic_pauses(results: ResultSet) -> PeriodicPauses | None:
-    """The pauses that hold most of the time in which launches come late; None where there is no such period."""
+    """The pauses that hold most of the time in which launches come late; None where there is no such period.
+
+    Where the closed steps hold too few pauses to tell, those after the last of them count as well.
+    """
     found = results.get(Steps)
     if isinstance(found, Skipped) or len(found.steps.devices) < 2:  # noqa: PLR2004 -- whether others pause must show
         return None
-    by_device = {device.id: _starved_ns(device) for device in found.steps.devices}
+    closed = {device.id: _starved_ns(device) for device in found.steps.devices}
+    opened = {device.id: [*closed[device.id], *_starved_after_ns(device, results)] for device in found.steps.devices}
+    usual_ns = {device.id: _usual_ns(device) for device in found.steps.devices}
+    return _periodic(_beyond(closed, usual_ns)) or _periodic(_beyond(opened, usual_ns))
+
+
+def _periodic(by_device: Mapping[str, Sequence[int]]) -> PeriodicPauses | None:
+    """The pauses among these waits, by device and step, where single devices make most of them periodically."""
     pauses = _pauses(by_device)
     period_steps = _period(sorted(pauses))
     lengths_ns = [length for paused in pauses.values() for length in paused.values()]
@@ -53,10 +66,30 @@ def periodic_pauses(results: ResultSet) -> PeriodicPauses | None:
 
 
 def _starved_ns(device: StepsOfDevice) -> list[int]:
-    """How long each step waited for launches, beyond what its like do."""
-    starved = [0 if step.excluded else (step.idle_causes or {}).get(_STARVED, 0) for step in device.list]
-    usual_ns = median(starved) if starved else 0
-    return [max(round(time - usual_ns), 0) for time in starved]
+    """How long each closed step waited for launches; of an excluded one nothing is said."""
+    return [0 if step.excluded else (step.idle_causes or {}).get(_STARVED, 0) for step in device.list]
+
+
+def _usual_ns(device: StepsOfDevice) -> int:
+    """What every step waits for launches: the least of any, for a rank that often pauses does so in most steps."""
+    counted = [step for step in device.list if not step.excluded]
+    return min(((step.idle_causes or {}).get(_STARVED, 0) for step in counted), default=0)
+
+
+def _starved_after_ns(device: StepsOfDevice, results: ResultSet) -> Iterator[int]:
+    """How long launches were waited for in the step that no next one closes, by the largest gaps; nothing unlisted."""
+    gaps, gpu_time = results.get(IdleGaps), results.get(GpuTime)
+    if isinstance(gaps, Skipped) or isinstance(gpu_time, Skipped) or len(device.list) < device.step_count:
+        return
+    end_ns = max((step.end_ns for step in device.list), default=0)
+    own = {one.gpu for one in gpu_time.devices if one.id == device.id}
+    late = [gap for gap in gaps.gaps if gap.gpu in own and gap.start_ns >= end_ns]
+    yield sum((gap.causes or {}).get(_STARVED, 0) for gap in late)
+
+
+def _beyond(by_device: Mapping[str, Sequence[int]], usual_ns: Mapping[str, int]) -> dict[str, list[int]]:
+    """What each wait of a device takes beyond its usual one."""
+    return {one: [max(time - usual_ns[one], 0) for time in times] for one, times in by_device.items()}
 
 
 def _pauses(by_device: Mapping[str, Sequence[int]]) -> dict[int, dict[str, int]]:
@@ -76,6 +109,6 @@ def _period(steps: Sequence[int]) -> int | None:
     if len(steps) < FEWEST_PAUSES:
         return None
     period = median(distances)
-    if period < _SHORTEST_PERIOD or max(distances) - min(distances) > PERIOD_TOLERANCE_FRAC * period:
+    if period < SHORTEST_PERIOD_STEPS or max(distances) - min(distances) > PERIOD_TOLERANCE_FRAC * period:
         return None
     return round(period)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from nsysan.analysis.gemms import ENOUGH_FRAC, Gemms
+from nsysan.analysis.gemms import Gemms
 from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.analysis.step_losses import LossReport
-from nsysan.findings.thresholds import MOSTLY_FRAC
 from nsysan.model.kernels import KernelClass
 from nsysan.model.losses import Basis
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import ENOUGH_MEASURED_FRAC, MOSTLY_FRAC
 from nsysan.model.units import format_fraction
 
 
@@ -26,7 +26,9 @@ class ProductSpeed:
     def is_measured(self) -> bool:
         """Whether enough of the products was held against measured ceilings to tell what a step loses in them."""
         return (
-            self._report.basis is Basis.STEPS and self._gemms is not None and self._gemms.measured_frac >= ENOUGH_FRAC
+            self._report.basis is Basis.STEPS
+            and self._gemms is not None
+            and self._gemms.measured_frac >= ENOUGH_MEASURED_FRAC
         )
 
     @property

@@ -8,10 +8,10 @@ from nsysan.analysis.step_losses import StepLosses
 from nsysan.findings.losing import losses_of, losses_to, share_of
 from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
-from nsysan.findings.thresholds import MATERIAL_FRAC
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.idle import Cause
 from nsysan.model.results import ResultSet
+from nsysan.model.thresholds import MATERIAL_FRAC
 from nsysan.model.units import format_duration, format_fraction
 from nsysan.model.verdicts import Severity
 

@@ -8,9 +8,9 @@ from nsysan.analysis.stragglers import Pattern, Stragglers
 from nsysan.findings.losing import losses_of
 from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
-from nsysan.findings.thresholds import ROTATING_FRAC
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import ROTATING_FRAC
 from nsysan.model.units import format_duration, format_fraction
 from nsysan.model.verdicts import Severity
 

@@ -8,11 +8,11 @@ from nsysan.analysis.contention import Contention
 from nsysan.findings.advice import advise
 from nsysan.findings.losing import losses_to
 from nsysan.findings.registry import Rule
-from nsysan.findings.thresholds import SAME_STREAM_FRAC
 from nsysan.model.confidence import Confidence
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.losses import EXPOSED_COLLECTIVE, SAME_STREAM
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import SAME_STREAM_FRAC
 from nsysan.model.units import counted, format_duration, format_fraction
 from nsysan.model.verdicts import BottleneckClass, Severity
 

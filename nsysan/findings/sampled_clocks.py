@@ -14,14 +14,10 @@ from nsysan.model.findings import Evidence, Finding
 from nsysan.model.lateness import Lateness
 from nsysan.model.losses import CLOCK_THROTTLE, SLOW_COMPUTE
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import CLOCK_EXPLAINS_FRAC, LOW_CLOCK_FACTOR, LOW_CLOCK_WARNED_FACTOR
 from nsysan.model.units import HZ_PER_MHZ, counted
 from nsysan.model.verdicts import BottleneckClass, Severity
 
-LOW_FROM = 1.05
-"""Clocks of equal GPUs at work differ by less: a GPU is slow where the others' clock is so many times its own."""
-WARNED_FROM = 1.1
-EXPLAINS_WITHIN = 0.05
-"""A ratio of clocks explains one of kernels that is so near: kernels that memory holds up follow the clock less."""
 _SLOW = frozenset({Lateness.SLOW_COMPUTE, Lateness.CLOCK_THROTTLE})
 
 
@@ -63,19 +59,19 @@ def _slow_ranks(results: ResultSet) -> Iterator[Straggler]:
     """The late ranks whose kernels take longer than the same kernels of others."""
     found = results.get(Stragglers)
     for rank in () if isinstance(found, Skipped) else found.stragglers:
-        if rank.why is not None and rank.why.cause in _SLOW and (rank.why.kernel_ratio or 0.0) >= LOW_FROM:
+        if rank.why is not None and rank.why.cause in _SLOW and (rank.why.kernel_ratio or 0.0) >= LOW_CLOCK_FACTOR:
             yield rank
 
 
 def _low_clocks(recording: GpuSamplesSummary, gpus: Sequence[SampledGpuSummary]) -> Iterator[_LowClock]:
     for gpu in gpus:
         others_hz = [other.sm_clock_hz for other in gpus if other is not gpu and other.sm_clock_hz is not None]
-        if others_hz and gpu.sm_clock_hz and median(others_hz) >= LOW_FROM * gpu.sm_clock_hz:
+        if others_hz and gpu.sm_clock_hz and median(others_hz) >= LOW_CLOCK_FACTOR * gpu.sm_clock_hz:
             yield _LowClock(recording, gpu, gpu.sm_clock_hz, median(others_hz), len(others_hz))
 
 
 def _low_finding(low: _LowClock, slow: Sequence[Straggler]) -> Finding:
-    explained = next((rank for rank in slow if abs(low.ratio / _kernel_ratio(rank) - 1) <= EXPLAINS_WITHIN), None)
+    explained = next((rank for rank in slow if abs(low.ratio / _kernel_ratio(rank) - 1) <= CLOCK_EXPLAINS_FRAC), None)
     if explained is None:
         title = f"One GPU runs at {low.clocks}, the others' clock"
     else:
@@ -85,7 +81,7 @@ def _low_finding(low: _LowClock, slow: Sequence[Straggler]) -> Finding:
         id=RULE.id,
         bottleneck_class=BottleneckClass.COMPUTE,
         cause=CLOCK_THROTTLE,
-        severity=Severity.WARNING if low.ratio >= WARNED_FROM else Severity.INFO,
+        severity=Severity.WARNING if low.ratio >= LOW_CLOCK_WARNED_FACTOR else Severity.INFO,
         title=title,
         recoverable_ns=None,
         evidence=tuple(_low_evidence(low, explained)),

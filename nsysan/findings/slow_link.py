@@ -13,7 +13,6 @@ from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.step_losses import Loss, LossReport
 from nsysan.findings.losing import finding_of, losses_of, losses_to
 from nsysan.findings.registry import Rule
-from nsysan.findings.thresholds import SLOW_LINK_FRAC
 from nsysan.hardware.answers import Level
 from nsysan.model.ceilings import Origin
 from nsysan.model.confidence import Confidence
@@ -21,6 +20,7 @@ from nsysan.model.findings import Evidence, Finding
 from nsysan.model.losses import EXPOSED_COLLECTIVE, SLOW_LINK, Bound
 from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import SLOW_LINK_FRAC
 from nsysan.model.units import counted, format_bytes, format_fraction, format_rate
 
 _LISTED = 3

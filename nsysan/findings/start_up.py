@@ -8,12 +8,12 @@ from nsysan.analysis.gpu_time import DeviceTimes, GpuTime
 from nsysan.findings.advice import advise
 from nsysan.findings.losing import losses_of
 from nsysan.findings.registry import Rule
-from nsysan.findings.thresholds import MATERIAL_FRAC
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.idle import Cause
 from nsysan.model.losses import CLASS_OF_CAUSE, Basis
 from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import MATERIAL_FRAC
 from nsysan.model.units import format_duration, format_fraction
 from nsysan.model.verdicts import Severity
 

@@ -10,6 +10,7 @@ from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet
+from nsysan.model.thresholds import UNACCOUNTED_FRAC
 from nsysan.model.units import format_duration, format_fraction
 from nsysan.model.verdicts import Severity
 
@@ -17,14 +18,12 @@ _RECORD_HOST = (
     "Record what the host does between steps: nsys profile -t cuda,nvtx,osrt, with an NVTX range that holds whole "
     "steps. Garbage collection, evaluation, checkpoints and logging stand outside most timers."
 )
-UNACCOUNTED_FROM_FRAC = 0.05
-"""Of the time from step to step: less is what writing the log itself may take."""
 
 
 def find_unaccounted_time(results: ResultSet) -> Iterable[Finding]:
     """A finding for each log whose lines are further apart than its timer accounts for."""
     for log in training_logs(results):
-        if log.cadence_ns and log.unaccounted_ns and log.unaccounted_ns >= UNACCOUNTED_FROM_FRAC * log.cadence_ns:
+        if log.cadence_ns and log.unaccounted_ns and log.unaccounted_ns >= UNACCOUNTED_FRAC * log.cadence_ns:
             yield _finding(log, log.cadence_ns, log.unaccounted_ns)
 
 

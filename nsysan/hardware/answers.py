@@ -46,6 +46,11 @@ def named(ceilings: Ceilings, what: str) -> str:
     return f"{_ORIGINS[ceilings.origin]} {what}"
 
 
+def names_a_measurement(source: str) -> bool:
+    """Whether a ceiling of that source was measured, here or by others; it is simulated or a data sheet's otherwise."""
+    return source.startswith(_ORIGINS[Origin.MEASURED])
+
+
 _ORIGINS = {
     Origin.MEASURED: "measured",
     Origin.IMPORTED: "measured (imported)",

@@ -16,25 +16,38 @@ from nsysan.hardware.data_sheet_table import DataSheet
 from nsysan.hardware.size_curve import SizeCurve
 from nsysan.model.ceilings import Ceilings, CollectiveCurve, Mode, Timing
 from nsysan.model.kernels import Collective
-from nsysan.model.units import NS_PER_S
+from nsysan.model.units import NS_PER_S, counted
 
 _SMALL_BYTES = 1024
 """Messages up to this size take as long as an empty one."""
 _LATENCY_TIMES = 3.0
 """What takes less than so many times as long as an empty message is bound by latency."""
+_DRIVEN = {Mode.ONE_PROCESS: "all of one process", Mode.PROCESS_PER_GPU: "each of its own process"}
 _PLATEAU_FRAC = 0.95
 _NVLINK_SHARE = 0.80
 """Of the line rate that NCCL's rings reach: 370 of 450 GB/s on H100, 160 of 200 on H800."""
 
 
 @dataclass(frozen=True, slots=True)
+class RanksApart:
+    """How the ranks of a collective lie. None is what is not known: one node is taken then, and any mode."""
+
+    rank_count: int
+    node_count: int | None
+    mode: Mode | None = None
+
+    def __str__(self) -> str:
+        places = f"{counted(self.rank_count, 'rank')} on {counted(self.node_count or 1, 'node')}"
+        return places if self.mode is None else f"{places}, {_DRIVEN[self.mode]}"
+
+
+@dataclass(frozen=True, slots=True)
 class Exchange:
-    """A collective of ``size_bytes`` (S of nccl-tests, the whole array); ``node_count`` is None where not known."""
+    """A collective of ``size_bytes``: S of nccl-tests, the whole array."""
 
     kind: Collective
     size_bytes: int
-    rank_count: int
-    node_count: int | None
+    ranks: RanksApart
 
 
 def collective_ceiling(ceilings: Ceilings | None, sheet: DataSheet | None, exchange: Exchange) -> Ceiling | None:
@@ -42,7 +55,7 @@ def collective_ceiling(ceilings: Ceilings | None, sheet: DataSheet | None, excha
     curves = [] if ceilings is None else _curves(ceilings.collectives, exchange)
     if ceilings is None or not curves:
         return _of_nvlink(sheet, exchange)
-    same = curves[0].rank_count == exchange.rank_count
+    same = curves[0].rank_count == exchange.ranks.rank_count
     known = [found for curve in curves if (found := _on_curve(curve, exchange)) is not None]
     if not known:
         return None
@@ -51,16 +64,32 @@ def collective_ceiling(ceilings: Ceilings | None, sheet: DataSheet | None, excha
     return Ceiling(rate, level if same else Level.SCALED, source)
 
 
+def without_curve(ceilings: Ceilings, groups: Iterable[RanksApart]) -> str | None:
+    """What the curves of the file tell nothing of, and of what they do; None where that is nothing."""
+    curves = ceilings.collectives
+    lacking = [ranks for ranks in groups if not any(_are_like(curve, ranks) for curve in curves)]
+    if not curves or not lacking:
+        return None
+    measured = dict.fromkeys(RanksApart(curve.rank_count, curve.node_count, curve.mode) for curve in curves)
+    return (
+        f"The curves of collectives are not used for {'; '.join(sorted(map(str, lacking)))}: "
+        f"measured were {'; '.join(map(str, measured))}."
+    )
+
+
 def _curves(curves: Iterable[CollectiveCurve], exchange: Exchange) -> list[CollectiveCurve]:
-    """Those of the kind on as many nodes; where several were measured, those closest to how training runs."""
-    nodes = 1 if exchange.node_count is None else exchange.node_count
-    of_kind = [
-        curve for curve in curves if (curve.kind, curve.node_count) == (exchange.kind, nodes) and not curve.registered
-    ]
-    exact = [curve for curve in of_kind if curve.rank_count == exchange.rank_count]
-    usable = exact or ([] if nodes > 1 else _nearest_in_ranks(of_kind, exchange.rank_count))
-    isolated = [curve for curve in usable if curve.timing is Timing.ISOLATED] or usable
-    return [curve for curve in isolated if curve.mode is Mode.PROCESS_PER_GPU] or isolated
+    """Those of the kind that may be used; where several were measured, those closest to how training runs."""
+    usable = [curve for curve in curves if curve.kind is exchange.kind and _are_like(curve, exchange.ranks)]
+    nearest = _nearest_in_ranks(usable, exchange.ranks.rank_count)
+    return [curve for curve in nearest if curve.timing is Timing.ISOLATED] or nearest
+
+
+def _are_like(curve: CollectiveCurve, ranks: RanksApart) -> bool:
+    """Whether a curve tells of such ranks: of as many nodes and driven alike, and of several nodes of as many ranks."""
+    nodes = ranks.node_count or 1
+    if curve.node_count != nodes or ranks.mode not in {None, curve.mode} or curve.registered:
+        return False
+    return nodes == 1 or curve.rank_count == ranks.rank_count
 
 
 def _nearest_in_ranks(curves: list[CollectiveCurve], rank_count: int) -> list[CollectiveCurve]:
@@ -96,7 +125,7 @@ def _is_bound_by_latency(points: SizeCurve, time_ns: float, timing: Timing) -> b
 
 
 def _of_nvlink(sheet: DataSheet | None, exchange: Exchange) -> Ceiling | None:
-    if sheet is None or sheet.nvlink_bytes_per_s is None or exchange.node_count != 1:
+    if sheet is None or sheet.nvlink_bytes_per_s is None or exchange.ranks.node_count != 1:
         return None
     rate = _NVLINK_SHARE * sheet.nvlink_bytes_per_s
     return Ceiling(rate, Level.DATA_SHEET, f"{sheet.source}: {_NVLINK_SHARE:.0%} of NVLink's line rate")

@@ -31,6 +31,7 @@ class GpuFacts:
     sm_clock_hz: float | None = None
     memory_bytes_per_s: float | None = None
     memory_bytes: int | None = None
+    driver_version: str | None = None
 
 
 def sheet_named(name: str) -> DataSheet | None:

@@ -34,7 +34,15 @@ def match_gpu(ceilings: Ceilings, facts: GpuFacts, recorded_utc_ns: int | None) 
     if None not in reasons:
         return Match(next(filter(None, reasons), "the file names no GPU"))
     gpu = ceilings.gpus[reasons.index(None)]
-    return Match(None, (*_of_origin(ceilings), *_of_state(gpu, facts), *_of_age(ceilings, recorded_utc_ns)))
+    return Match(
+        None,
+        (
+            *_of_origin(ceilings),
+            *_of_state(gpu, facts),
+            *_of_driver(ceilings, facts),
+            *_of_age(ceilings, recorded_utc_ns),
+        ),
+    )
 
 
 def _difference(gpu: MeasuredGpu, facts: GpuFacts) -> str | None:
@@ -85,6 +93,13 @@ def _of_state(gpu: MeasuredGpu, facts: GpuFacts) -> Iterator[str]:
             f"Measured under a power limit of {gpu.power_limit_w:.0f} W, where {gpu.power_limit_default_w:.0f} W is "
             "the default; what the trace ran under is not known."
         )
+
+
+def _of_driver(ceilings: Ceilings, facts: GpuFacts) -> Iterator[str]:
+    """Releases of a branch, such as 580, bring the same code for the GPU."""
+    one, other = ceilings.driver_version, facts.driver_version
+    if one is not None and other is not None and one.partition(".")[0] != other.partition(".")[0]:
+        yield f"Measured under driver {one}, recorded under {other}."
 
 
 def _differ(one: float | None, other: float | None, tolerance: float) -> bool:

@@ -30,7 +30,8 @@ class Figure:
 def merge(files: Sequence[Ceilings]) -> Ceilings:
     """All figures of the files; where two measured the same thing that of the later file stays.
 
-    Raises UsageError where they are of different GPUs, or simulated and measured figures would mix.
+    Raises UsageError where they are of different GPUs or, of collectives, of GPUs that are joined differently, or
+    simulated and measured figures would mix.
     """
     return reduce(_merged, files)
 
@@ -67,9 +68,12 @@ def _merged(one: Ceilings, other: Ceilings) -> Ceilings:
         launches=_union(one.launches, other.launches, lambda launch: launch.launch),
         collectives=_union(one.collectives, other.collectives, _curve_key),
         waived=_union(one.waived, other.waived, lambda waived: waived),
-        warnings=tuple(dict.fromkeys((*one.warnings, *other.warnings))),
+        warnings=tuple(dict.fromkeys((*one.warnings, *other.warnings, *_of_drivers(one, other)))),
         libraries=_union(one.libraries, other.libraries, lambda library: library),
         environment={**one.environment, **other.environment},
+        topology=one.topology or other.topology,
+        driver_version=_common(one.driver_version, other.driver_version),
+        cuda_version=_common(one.cuda_version, other.cuda_version),
     )
 
 
@@ -81,6 +85,22 @@ def _check_alike(one: Ceilings, other: Ceilings) -> None:
         refused = match_gpu(one, GpuFacts(gpu.name, gpu.sm_count, capability), None).refused
         if refused is not None:
             raise UsageError(f"These are ceilings of different GPUs: {refused}.", "Keep one file for each model.")
+
+    joined = {file.topology.hash for file in (one, other) if file.topology and file.collectives}
+    if len(joined) > 1:
+        raise UsageError(
+            "These are collectives of GPUs that are joined differently.", "Keep one file for each kind of machine."
+        )
+
+
+def _of_drivers(one: Ceilings, other: Ceilings) -> Iterator[str]:
+    if None not in {one.driver_version, other.driver_version} and one.driver_version != other.driver_version:
+        yield f"Measured under different drivers: {one.driver_version} and {other.driver_version}."
+
+
+def _common(one: str | None, other: str | None) -> str | None:
+    """What both say, or the one that says something; None where they differ."""
+    return one or other if None in {one, other} or one == other else None
 
 
 def _capability(text: str) -> tuple[int, int] | None:

@@ -42,7 +42,7 @@ def ceilings_of_tests(tests: Sequence[NcclTest], gpu: str | None) -> Ceilings:
         gpus=tuple(MeasuredGpu(name, None, None) for name in names),
         collectives=tuple(curve for test in tests for curve in _curves(test)),
         waived=tuple(
-            Waived(test.name, "it does not tell its collective, ranks or nodes, or is of the CPU's time")
+            Waived(test.name, "it does not tell its collective, ranks, nodes or processes, or is of the CPU's time")
             for test in tests
             if not _is_usable(test)
         ),
@@ -50,7 +50,8 @@ def ceilings_of_tests(tests: Sequence[NcclTest], gpu: str | None) -> Ceilings:
 
 
 def _is_usable(test: NcclTest) -> bool:
-    return None not in {test.kind, test.rank_count, test.node_count} and not test.is_cpu_time
+    told = {test.kind, test.rank_count, test.node_count, test.process_count}
+    return None not in told and not test.is_cpu_time
 
 
 def _curves(test: NcclTest) -> Iterator[CollectiveCurve]:
@@ -66,7 +67,7 @@ def _curves(test: NcclTest) -> Iterator[CollectiveCurve]:
             in_place=in_place,
             rank_count=test.rank_count,
             node_count=test.node_count,
-            mode=Mode.PROCESS_PER_GPU if test.node_count > 1 else Mode.ONE_PROCESS,
+            mode=Mode.PROCESS_PER_GPU if test.process_count == test.rank_count else Mode.ONE_PROCESS,
             timing=Timing.PIPELINED,
             registered=False,
             nccl_version=test.nccl_version,

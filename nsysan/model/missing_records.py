@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nsysan.model.thresholds import MISSING_FRAC
 from nsysan.model.units import counted, format_count
-
-BOUND_FROM_FRAC = 0.02
-"""From this share on, what is counted of the rest is no longer the figure, only its least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +28,7 @@ class MissingRecords:
     @property
     def is_much(self) -> bool:
         """Whether so many are missing that the others give bounds only."""
-        return self.missing_frac >= BOUND_FROM_FRAC
+        return self.missing_frac >= MISSING_FRAC
 
     def described(self, noun: str) -> str:
         """How many of these records, called by the noun, are missing: ``3 of 12 kernels left no usable record``."""

@@ -37,6 +37,7 @@ class NcclTest(EvidenceItem):
     nccl_version: str | None
     rank_count: int | None
     node_count: int | None
+    process_count: int | None
     gpu_names: tuple[str, ...]
     is_cpu_time: bool
     rows: tuple[NcclTestRow, ...]

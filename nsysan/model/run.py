@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nsysan.model.findings import Diagnosis, Finding
@@ -46,12 +46,26 @@ class ReportInfo:
     """What more to add for each ns since the session's begin; 0.0 where no drift shows, null without an offset."""
 
 
+_WARNINGS = frozenset({"same_content", "report_left_out", "ranks_contested"})
+"""What is given is hardly what was meant: a report twice, a broken one, those of several runs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """Something about this run that a reader must know to trust its figures."""
 
     id: str
     sentence: str
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether it says that what was given is hardly what was meant."""
+        return self.id in _WARNINGS
+
+
+def warnings_first(notes: Sequence[Note]) -> tuple[Note, ...]:
+    """The notes in their order, warnings before the others."""
+    return tuple(sorted(notes, key=lambda note: not note.is_warning))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ LEAST_SHOWN_FRAC = 0.001
 """The least share but zero that a percentage with one decimal shows."""
 
 _DURATION_UNITS = ((NS_PER_S, "s"), (NS_PER_MS, "ms"), (NS_PER_US, "µs"))
+_FLOP_UNITS = ((10**18, "EFLOP"), (10**15, "PFLOP"), (TERA, "TFLOP"), (10**9, "GFLOP"), (10**6, "MFLOP"))
 _BYTE_UNITS = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 
 
@@ -42,6 +43,11 @@ def format_bytes(size_bytes: float) -> str:
 def format_rate(rate_bytes_per_s: float) -> str:
     """A transfer rate in decimal units per second: ``24.310 GB/s``."""
     return format_bytes(rate_bytes_per_s) + "/s"
+
+
+def format_flop(flop: float) -> str:
+    """A number of floating-point operations with three decimals in decimal units: ``50.331 GFLOP``, ``272 FLOP``."""
+    return _scaled(flop, _FLOP_UNITS, "FLOP")
 
 
 def format_flop_rate(rate_flop_per_s: float) -> str:

@@ -12,6 +12,7 @@ from nsysan.analysis.registry import Analysis, analyses
 from nsysan.analysis.steps import Steps
 from nsysan.attribution.collectives.clock_fit import FittedClocks
 from nsysan.attribution.collectives.job_collectives import JobCollectives
+from nsysan.attribution.collectives.naming_notes import naming_notes
 from nsysan.attribution.collectives.ranks import RankChoice, rank_notes
 from nsysan.attribution.folded_job import build_folded_job
 from nsysan.attribution.folded_work import FoldedWork
@@ -34,10 +35,11 @@ from nsysan.model.trace import Trace
 from nsysan.model.units import counted
 from nsysan.pipeline.evidence import with_payloads
 from nsysan.pipeline.inputs import without_copies
+from nsysan.pipeline.profiled_calls import with_profiled_calls
 from nsysan.pipeline.report_tasks import Reading, read_here, traces_of
 from nsysan.pipeline.same_capture import without_repeats
+from nsysan.pipeline.shapes_not_taken import shapes_not_taken_notes
 from nsysan.pipeline.throughput import ThroughputOptions, with_costs, with_throughput
-from nsysan.pipeline.unused_profiles import unused_profile_notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,8 @@ def analyze(
     readable, broken_notes = traces_of(originals, read(originals, reading))
     traces, repeat_notes = without_repeats(readable)
     evidence = read_evidence(options.evidence, progress, keep_identity=options.keep_identity)
-    traces, evidence_notes = with_payloads(traces, evidence)
+    traces, payload_notes = with_payloads(traces, evidence)
+    traces, call_notes = with_profiled_calls(traces, evidence)
     progress.begin("finding GPUs and what ran on them")
     ranks = replace(options.ranks, left_out_count=len(broken_notes))
     if fold is None or fold.report is None:
@@ -125,8 +128,9 @@ def analyze(
             *copy_notes,
             *broken_notes,
             *repeat_notes,
-            *evidence_notes,
-            *(unused_profile_notes(job, results) if any(one.id == Gemms.id for one in wanted) else ()),
+            *payload_notes,
+            *call_notes,
+            *(shapes_not_taken_notes(job, results) if any(one.id == Gemms.id for one in wanted) else ()),
             *_unreadable_notes(traces),
             *_range_notes(options.window),
             *job.notes,
@@ -197,6 +201,7 @@ def _rank_notes(traces: Sequence[Trace], collectives: JobCollectives) -> Iterato
     """What is to be known of ranks, where they have anything to do with each other."""
     if len(collectives.members) > 1 and collectives.has_operations:
         yield from rank_notes(collectives.ranks)
+        yield from naming_notes(traces, collectives)
         yield from sessions_apart_notes(traces)
 
 

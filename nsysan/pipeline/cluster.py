@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 _PATIENCE = "30s"
+"""How long a scheduler may take to answer, and a cluster may be without any worker."""
 _LOST = "the workers that read it were lost"
 
 
@@ -22,7 +23,8 @@ def reading_on(address: str) -> Reading:
     """Reads reports on the cluster whose scheduler is there; its workers need nsysan and the same files.
 
     A worker that is lost costs the report that it reads at most: another one reads it, until that has killed several.
-    Raises MissingToolError where dask.distributed is not installed, UsageError where nobody answers.
+    Whatever else fails there costs that report, by name. Raises MissingToolError where dask.distributed is not
+    installed or the scheduler is lost, UsageError where nobody answers or there is nobody to work.
     """
 
     def read(paths: Sequence[Path], options: ReadOptions) -> Iterator[Outcome]:
@@ -32,7 +34,7 @@ def reading_on(address: str) -> Reading:
                 for place, path in enumerate(paths)
             ]
             for place, future in enumerate(futures, start=1):
-                yield _outcome(future)
+                yield _outcome(client, future)
                 options.progress.begin(f"{place} of {len(paths)} reports are read")
                 future.release()
 
@@ -54,10 +56,35 @@ def _client(address: str) -> Client:
         ) from error
 
 
-def _outcome(future: Future[Any]) -> Outcome:
+def _outcome(client: Client, future: Future[Any]) -> Outcome:
     from distributed.scheduler import KilledWorker
 
-    try:
+    _wait(client, future)
+    error = future.exception()  # type: ignore[no-untyped-call]  # it has no types
+    if error is None:
         return outcome_of(future.result())
-    except KilledWorker:
+    if isinstance(error, KilledWorker):
         return Failure(_LOST, InputError(f"The report could not be read: {_LOST}.", "Give the workers more memory."))
+    failed = f"the worker that read it failed ({type(error).__name__}: {visible_text(str(error))})"
+    return Failure(failed, InputError(f"The report could not be read: {failed}.", "Do workers have the same nsysan?"))
+
+
+def _wait(client: Client, future: Future[Any]) -> None:
+    """Until the future is done; a cluster without a worker would let it wait for ever."""
+    while not _ends_soon(future):
+        if not client.scheduler_info()["workers"]:
+            raise UsageError("The Dask cluster has no worker.", "Start some with dask worker, then try again.")
+    if future.cancelled():  # type: ignore[no-untyped-call]  # it has no types
+        raise MissingToolError(
+            "The Dask scheduler was lost before all reports were read.", "See why it ended, then try again."
+        )
+
+
+def _ends_soon(future: Future[Any]) -> bool:
+    from distributed import TimeoutError as NotYetError
+
+    try:
+        future.exception(timeout=_PATIENCE)  # type: ignore[no-untyped-call]  # it has no types
+    except NotYetError:
+        return False
+    return True

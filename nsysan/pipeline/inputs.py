@@ -6,6 +6,8 @@ import filecmp
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from glob import glob, has_magic
+from os.path import lexists
 from pathlib import Path
 
 from nsysan.ingest.arrow.folder import table_format
@@ -29,6 +31,22 @@ _KEPT_EXPORT = re.compile(rf"{re.escape(KEPT_EXPORT_SUFFIX)}$")
 def expand_inputs(paths: Iterable[Path]) -> list[Path]:
     """The reports behind ``paths``: files, and folders of tables. Raises InputError where a folder holds none."""
     return [report for path in paths for report in (_reports_in(path) if _holds_reports(path) else (path,))]
+
+
+def expand_patterns(paths: Iterable[Path]) -> list[Path]:
+    """The paths, in place of one that is not there and has wildcards what it matches, in natural order.
+
+    Shells do that as well, but not in quotes, in scripts of schedulers and for thousands of files. What matches nothing
+    stays, to be refused by name.
+    """
+    return [match for path in paths for match in (_matches(path) if has_magic(str(path)) else ()) or (path,)]
+
+
+def _matches(path: Path) -> list[Path]:
+    if lexists(path):
+        return []
+    found = glob(str(path), recursive=True)  # noqa: PTH207 -- Path.glob takes no absolute pattern
+    return sorted(map(Path, found), key=lambda match: natural_order(str(match)))
 
 
 def report_stem(path: Path) -> str:

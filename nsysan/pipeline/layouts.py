@@ -7,22 +7,30 @@ from collections.abc import Iterator, Sequence
 from nsysan.analysis.collectives import CollectiveRow, Collectives
 from nsysan.analysis.yardstick import Yardstick
 from nsysan.hardware.answers import Ceiling
-from nsysan.hardware.collective_ceilings import Exchange, collective_ceiling
+from nsysan.hardware.collective_ceilings import Exchange, RanksApart, collective_ceiling
 from nsysan.model.kernels import Collective
 from nsysan.model.purposes import Purpose
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import USUAL_NODE_GPUS
 from nsysan.model.units import NS_PER_S
-from nsysan.planning.layouts import degree, halved, held_bytes, laid_out, message_bytes, sent_bytes
+from nsysan.planning.layouts import (
+    degree,
+    halved,
+    held_bytes,
+    laid_out,
+    message_bytes,
+    rank_count,
+    sent_bytes,
+)
 from nsysan.planning.model_shape import ModelShape
 from nsysan.planning.throughput import LayoutRow
 
-_NODE_GPUS = 8
-"""Ranks that are taken to be on one node where nothing tells."""
 _KINDS = {
     Purpose.DATA_PARALLEL: Collective.ALL_REDUCE,
     Purpose.TENSOR_PARALLEL: Collective.ALL_REDUCE,
     Purpose.PIPELINE_PARALLEL: Collective.SEND_RECV,
     Purpose.EXPERT_PARALLEL: Collective.ALL_TO_ALL,
+    Purpose.CONTEXT_PARALLEL: Collective.SEND_RECV,
 }
 
 
@@ -58,6 +66,7 @@ class _Links:
             tensor_parallel=shape.tensor_parallel,
             pipeline_parallel=shape.pipeline_parallel,
             expert_parallel=shape.expert_parallel,
+            context_parallel=shape.context_parallel,
             data_parallel=degree(shape, Purpose.DATA_PARALLEL),
             sent_bytes_per_step=round(sum(sent.values())),
             transfer_ns_per_step=round(sum(known)) if len(known) == len(times) else None,
@@ -66,11 +75,12 @@ class _Links:
         )
 
     def _ceiling(self, shape: ModelShape, purpose: Purpose) -> Ceiling | None:
-        ranks = degree(shape, purpose)
-        exchange = Exchange(_KINDS[purpose], round(message_bytes(shape, purpose)), ranks, self._nodes(purpose, ranks))
+        ranks = rank_count(shape, purpose)
+        apart = RanksApart(ranks, self._nodes(purpose, ranks))
+        exchange = Exchange(_KINDS[purpose], round(message_bytes(shape, purpose)), apart)
         return collective_ceiling(self._yardstick.ceilings, self._yardstick.sheet, exchange)
 
     def _nodes(self, purpose: Purpose, ranks: int) -> int | None:
         """On how many nodes: as in the trace, else one where as many GPUs fit in it."""
         traced = [row.nodes for row in self._traced if row.purpose is purpose and row.nodes is not None]
-        return max(traced) if traced else 1 if ranks <= _NODE_GPUS else None
+        return max(traced) if traced else 1 if ranks <= USUAL_NODE_GPUS else None

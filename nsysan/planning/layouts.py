@@ -6,10 +6,12 @@ Numbers of 16 bits; N weights of a GPU, b sequences of s tokens in a micro-batch
 - tensor parallel over t: 4 all-reduces of b s h a layer and micro-batch, each twice (t - 1) / t;
 - pipeline: b s h each way over a boundary and micro-batch;
 - experts over e: 4 all-to-alls of b s h k a layer and micro-batch, each (e - 1) / e, for k experts a token;
+- parts of a sequence over c: in attention the keys and values of each part go around all ranks forward, and with their
+  gradients backward, 3 x 2 b s w / t a layer and micro-batch, w being the width of all key heads, each (c - 1) / c;
 - memory: 16 bytes a weight (Adam in mixed precision, ZeRO-0) and the activations of all layers, for the first stage of
   a pipeline holds as many; scores are not kept, and sequences shared where tensors are.
 
-Parallelism over parts of a sequence divides s; what it sends itself is not counted.
+Parallelism over parts of a sequence divides s elsewhere, and gradients are reduced over all d c ranks.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ _DEGREES = {
     Purpose.TENSOR_PARALLEL: "tensor_parallel",
     Purpose.PIPELINE_PARALLEL: "pipeline_parallel",
     Purpose.EXPERT_PARALLEL: "expert_parallel",
+    Purpose.CONTEXT_PARALLEL: "context_parallel",
     Purpose.DATA_PARALLEL: "data_parallel",
 }
 """What of a shape says over how many ranks something is shared."""
@@ -46,6 +49,12 @@ def degree(shape: ModelShape, purpose: Purpose) -> int:
     return found or 1
 
 
+def rank_count(shape: ModelShape, purpose: Purpose) -> int:
+    """How many ranks communicate for the purpose: gradients also those that have other parts of the sequences."""
+    ranks = degree(shape, purpose)
+    return ranks * shape.context_parallel if purpose is Purpose.DATA_PARALLEL else ranks
+
+
 def halved(shape: ModelShape, purpose: Purpose) -> ModelShape | None:
     """The layout that shares this over half as many ranks, and data over the more that are left; None: it cannot."""
     ranks, data_parallel = degree(shape, purpose), 2 * degree(shape, Purpose.DATA_PARALLEL)
@@ -55,6 +64,8 @@ def halved(shape: ModelShape, purpose: Purpose) -> ModelShape | None:
         fewer = replace(shape, tensor_parallel=ranks // 2, data_parallel=data_parallel)
     elif purpose is Purpose.PIPELINE_PARALLEL:
         fewer = replace(shape, pipeline_parallel=ranks // 2, data_parallel=data_parallel)
+    elif purpose is Purpose.CONTEXT_PARALLEL:
+        fewer = replace(shape, context_parallel=ranks // 2, data_parallel=data_parallel)
     elif purpose is Purpose.EXPERT_PARALLEL:
         # experts are spread over ranks that share data
         fewer = replace(shape, expert_parallel=ranks // 2)
@@ -86,6 +97,8 @@ def message_bytes(shape: ModelShape, purpose: Purpose) -> float:
     if purpose is Purpose.DATA_PARALLEL:
         return _BYTES * parameters_of_gpu(shape)
     tokens = (shape.micro_batch or 0) * (shape.sequence or 0) / shape.context_parallel
+    if purpose is Purpose.CONTEXT_PARALLEL:
+        return _BYTES * tokens * 2 * shape.kv_heads * shape.head_size / shape.tensor_parallel
     copies = shape.top_k if purpose is Purpose.EXPERT_PARALLEL else 1
     return _BYTES * tokens * shape.hidden * copies
 
@@ -99,11 +112,12 @@ def sent_bytes(shape: ModelShape) -> dict[Purpose, float]:
         Purpose.TENSOR_PARALLEL: 8 * layers * micro_batches,
         Purpose.PIPELINE_PARALLEL: 2 * micro_batches,
         Purpose.EXPERT_PARALLEL: 4 * mixed * micro_batches,
+        Purpose.CONTEXT_PARALLEL: 3 * layers * micro_batches * shape.context_parallel,
     }
     return {
         purpose: count * message_bytes(shape, purpose) * _others_frac(shape, purpose)
         for purpose, count in counts.items()
-        if degree(shape, purpose) > 1
+        if rank_count(shape, purpose) > 1
     }
 
 
@@ -115,5 +129,5 @@ def held_bytes(shape: ModelShape) -> float:
 
 def _others_frac(shape: ModelShape, purpose: Purpose) -> float:
     """Of a shared array what is not a rank's own; a message is sent whole."""
-    ranks = degree(shape, purpose)
+    ranks = rank_count(shape, purpose)
     return 1.0 if purpose is Purpose.PIPELINE_PARALLEL else (ranks - 1) / ranks

@@ -40,6 +40,7 @@ class LayoutRow:
     tensor_parallel: int
     pipeline_parallel: int
     expert_parallel: int
+    context_parallel: int
     data_parallel: int
     sent_bytes_per_step: int
     transfer_ns_per_step: int | None

@@ -10,15 +10,16 @@ from itertools import pairwise
 
 from nsysan.analysis.collectives import CollectiveRow
 from nsysan.model.units import counted, format_rate
+from nsysan.report.axis import round_levels
 from nsysan.report.collective_tables import is_contended
-from nsysan.report.elements import Tick, percent, pixels
+from nsysan.report.elements import GridLine, Tick, percent, pixels
 from nsysan.report.prose import spelled
 
 HEIGHT = 220
 _ROOM = 24
 """Above the highest mark, so that the label of the line over it has a place."""
 _MARGIN = 0.08
-_MOST_LEVELS, _FEWEST_LEVELS = 6, 3
+_FEWEST_LEVELS = 3
 _PATHS = (
     "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0Z",
     "M-4 -4H4V4H-4Z",
@@ -28,14 +29,6 @@ _PATHS = (
     "M-5 -1.5H-1.5V-5H1.5V-1.5H5V1.5H1.5V5H-1.5V1.5H-5Z",
 )
 _CEILING = "M-6 0H-2M2 0H6"
-
-
-@dataclass(frozen=True, slots=True)
-class GridLine:
-    """A level of bandwidth: its height in pixels and what it stands for."""
-
-    y: str
-    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +114,7 @@ class _Drawing:
         self._first, self._last = math.floor(min(sizes)), max(math.ceil(max(sizes)), math.floor(min(sizes)) + 1)
         ceilings = [point.row.ceiling_bytes_per_s for point in points if point.row.ceiling_bytes_per_s is not None]
         rates = [*(point.busbw for point in points), *ceilings]
-        self._levels = _levels(min(rates), max(rates))
+        self._levels = round_levels(min(rates), max(rates))
 
     def chart(self, series: dict[str, list[_Point]]) -> BandwidthChart:
         """All that is drawn of these series."""
@@ -182,19 +175,6 @@ class _Drawing:
         every = -(-(self._last - self._first) // 6)
         for place, power in enumerate(range(self._first, self._last + 1, every)):
             yield Tick(self._x(2.0**power), _power(power), "middle", bool(place % 2))
-
-
-def _levels(least: float, most: float) -> list[float]:
-    """Round rates from below the least to above the most: 1, 2 and 5 times powers of ten, of many the powers alone."""
-    powers = range(math.floor(math.log10(least)) - 1, math.ceil(math.log10(most)) + 1)
-    every = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
-    inside = every[max(place for place, rate in enumerate(every) if rate < least) :]
-    inside = inside[: 1 + next(place for place, rate in enumerate(inside) if rate >= most)]
-    if len(inside) <= _MOST_LEVELS:
-        return inside
-    first, last = math.floor(math.log10(least)), math.ceil(math.log10(most))
-    apart = -(-(last - first) // _MOST_LEVELS)
-    return [10.0**power for power in range(first, last + apart, apart)]
 
 
 def _power(power: int) -> str:

@@ -15,9 +15,9 @@ _OTHER_CLASSES = {
     Cause.PROFILER_OVERHEAD: "no class",
     Cause.DATA_LOADING: "data",
     Cause.HOST_COMMUNICATION: "communication",
-    Cause.BLOCKING_COPY: "data, memory or scheduling, by what is copied",
+    Cause.BLOCKING_COPY: "by what is copied",
     Cause.ALLOCATOR: "memory",
-    Cause.DEVICE_WAIT: "that of what is awaited",
+    Cause.DEVICE_WAIT: "by what is awaited",
     Cause.UNIFIED_MEMORY: "memory",
     Cause.UNKNOWN: "no class",
 }

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nsysan.attribution.collectives.clock_line import TIE_NS
 from nsysan.model.run import Run
+from nsysan.model.thresholds import TIE_NS
 from nsysan.model.units import NS_PER_S, counted, format_duration
 
 
 def clock_sentences(run: Run) -> Iterator[str]:
-    """How far ends of common collectives lie apart, which clocks drift, and whose cannot be compared."""
+    """How clocks were moved onto one, how far ends of collectives lie apart on it, which drift, whose are unknown."""
+    yield from _offset_sentence(run)
     residuals_ns = [report.clock_residual_ns for report in run.reports if report.clock_residual_ns is not None]
     if residuals_ns:
         yield (
@@ -25,3 +26,27 @@ def clock_sentences(run: Run) -> Iterator[str]:
     alone = sum(report.clock_residual_ns is None for report in run.reports)
     if len(run.reports) > 1 and alone:
         yield f"No collective ties {counted(alone, 'report')} to the others, so that nothing tells when its ranks came."
+
+
+def _offset_sentence(run: Run) -> Iterator[str]:
+    """How far times were moved, and how much of that corrects the clocks of the hosts."""
+    offsets_ns = [report.clock_offset_ns for report in run.reports if report.clock_offset_ns is not None]
+    if len(offsets_ns) < 2:  # noqa: PLR2004 -- one clock is moved onto none
+        return
+    least, most = format_duration(min(offsets_ns)), format_duration(max(offsets_ns))
+    moved = f"Times of {counted(len(offsets_ns), 'report')} are moved by {least} to {most} onto one clock"
+    apart_ns = _hosts_apart_ns(run)
+    alone = "" if apart_ns is None else f"; their hosts' clocks would leave them {format_duration(apart_ns)} apart"
+    yield f"{moved}{alone}."
+
+
+def _hosts_apart_ns(run: Run) -> int | None:
+    """How far offsets are, the furthest from each other, from the sessions' begins by the hosts; None without two."""
+    corrections_ns = [
+        report.clock_offset_ns - int(report.session_start_utc_ns)
+        for report in run.reports
+        if report.clock_offset_ns is not None
+        and report.clock_residual_ns is not None
+        and report.session_start_utc_ns is not None
+    ]
+    return max(corrections_ns) - min(corrections_ns) if len(corrections_ns) > 1 else None

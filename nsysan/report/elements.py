@@ -98,6 +98,14 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
+class GridLine:
+    """A level of an upright axis: its place in pixels from the top, and what it stands for."""
+
+    y: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
     """One cell: its text, a smaller ``note`` below it, the ``value`` it sorts by, a swatch of ``fill``, or a bar.
 

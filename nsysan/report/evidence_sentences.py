@@ -1,4 +1,4 @@
-"""What training logs, monitors and the scheduler say, a sentence or two each, with the file that says it."""
+"""What training logs, monitors, the scheduler and profiles say, a sentence or two each, with the file that says it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from nsysan.analysis.gpu_samples import GpuSamplesSummary, SampledGpus
 from nsysan.analysis.log_agreement import Apart, agrees
 from nsysan.analysis.logged_times import StepTimeSource
+from nsysan.analysis.profiles import Profiles, ProfileSummary
 from nsysan.analysis.scheduler_jobs import SchedulerAccounts, SchedulerJobSummary
 from nsysan.analysis.training_logs import TrainingLogs, TrainingLogSummary, apart
 from nsysan.findings.log_step_time import because
@@ -14,7 +15,15 @@ from nsysan.model.gpu_samples import Monitor
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.training_log import LogFormat
-from nsysan.model.units import HZ_PER_MHZ, counted, format_clock, format_count, format_duration, format_fraction
+from nsysan.model.units import (
+    HZ_PER_MHZ,
+    counted,
+    format_bytes,
+    format_clock,
+    format_count,
+    format_duration,
+    format_fraction,
+)
 from nsysan.report.prose import spelled
 
 FORMATS = {
@@ -32,6 +41,7 @@ _MONITORS = {
     Monitor.DCGM_EXPORTER: "The DCGM exporter",
 }
 _SHOWN_JOBS = 5
+_SHOWN_PROFILES = 5
 _HOW = {
     StepTimeSource.TIMER: "by its timer",
     StepTimeSource.CADENCE: "by when its lines were written",
@@ -57,6 +67,12 @@ def jobs_of(run: Run) -> tuple[SchedulerJobSummary, ...]:
     return () if isinstance(found, Skipped) else found.scheduler_jobs
 
 
+def profiles_of(run: Run) -> tuple[ProfileSummary, ...]:
+    """The profiles that were given."""
+    found = run.results.get(Profiles)
+    return () if isinstance(found, Skipped) else found.profiles
+
+
 def evidence_sentences(run: Run) -> Iterator[str]:
     """All of them, in the order of the tables."""
     logs = logs_of(run)
@@ -67,6 +83,8 @@ def evidence_sentences(run: Run) -> Iterator[str]:
         yield _clock_sentence(recording)
     for job in jobs_of(run)[:_SHOWN_JOBS]:
         yield _job_sentence(job)
+    for profile in profiles_of(run)[:_SHOWN_PROFILES]:
+        yield _profile_sentence(profile)
 
 
 def is_yet_to_begin(job: SchedulerJobSummary) -> bool:
@@ -141,3 +159,13 @@ def _job_sentence(job: SchedulerJobSummary) -> str:
     gpus = "" if job.gpu_count is None else f" with {counted(job.gpu_count, 'GPU')}"
     state = "" if job.state is None else f" ({spelled(job.state.lower())})"
     return f"Job {job.job}{state} {did}{nodes}{gpus}, says {job.name}."
+
+
+def _profile_sentence(profile: ProfileSummary) -> str:
+    world = "" if profile.world_size is None else f" of {format_count(profile.world_size)}"
+    who = "a rank that it does not name" if profile.rank is None else f"rank {profile.rank}{world}"
+    fullest = max(profile.memory, key=lambda memory: memory.used_peak_bytes, default=None)
+    if fullest is None:
+        return f"{profile.name} profiles {who}, and tells nothing of memory: it lacks profile_memory=True."
+    used, reserved = map(format_bytes, (fullest.used_peak_bytes, fullest.reserved_peak_bytes))
+    return f"{profile.name} profiles {who}, whose allocator had {used} in use at most, and {reserved} reserved."

@@ -1,10 +1,11 @@
-"""The tables of what training logs, monitors and the scheduler say."""
+"""The tables of what training logs, monitors, the scheduler and profiles say."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from nsysan.analysis.gpu_samples import GpuSamplesSummary, SampledGpuSummary
+from nsysan.analysis.profiles import ProfileSummary
 from nsysan.analysis.scheduler_jobs import SchedulerJobSummary
 from nsysan.analysis.training_logs import TrainingLogSummary
 from nsysan.model.units import counted, format_clock
@@ -77,6 +78,36 @@ def job_table(jobs: Sequence[SchedulerJobSummary]) -> Table | None:
         ),
         rows=tuple(_job_row(job) for job in jobs),
         source="scheduler_jobs[]",
+    )
+
+
+def profile_table(profiles: Sequence[ProfileSummary]) -> Table | None:
+    """A row for each device of each profile; None where none tells of memory."""
+    rows = tuple(
+        (
+            Cell(profile.name, f"device {memory.device_id}", style="name"),
+            cells.number(profile.rank),
+            cells.number(profile.world_size),
+            cells.size(memory.used_peak_bytes),
+            cells.size(memory.reserved_peak_bytes),
+        )
+        for profile in profiles
+        for memory in profile.memory
+    )
+    if not rows:
+        return None
+    return Table(
+        id="profile-rows",
+        caption="What PyTorch's allocator took in profiled runs",
+        columns=(
+            Column("Profile", notes="device"),
+            Column("rank", numeric=True),
+            Column("ranks", numeric=True),
+            Column("in use at most", numeric=True, unit="B"),
+            Column("reserved at most", numeric=True, unit="B"),
+        ),
+        rows=rows,
+        source="profiles[].memory[]",
     )
 
 

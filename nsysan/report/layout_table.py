@@ -22,6 +22,7 @@ def layout_table(rows: Sequence[LayoutRow]) -> Table | None:
             Column("tensor", numeric=True),
             Column("pipeline", numeric=True),
             Column("expert", numeric=True),
+            Column("context", numeric=True),
             Column("data", numeric=True),
             Column("sends a step", numeric=True, unit="bytes"),
             Column("takes at known rates", numeric=True, unit="ns"),
@@ -35,11 +36,11 @@ def layout_table(rows: Sequence[LayoutRow]) -> Table | None:
 
 def _cells(row: LayoutRow) -> tuple[Cell, ...]:
     name = "this job's" if row.halved is None else f"{spelled(row.halved)}ism over half"
-    degrees = (row.tensor_parallel, row.pipeline_parallel, row.expert_parallel, row.data_parallel)
+    sharing = (row.tensor_parallel, row.pipeline_parallel, row.expert_parallel, row.context_parallel)
     taken_ns = row.transfer_ns_per_step
     return (
         Cell(name),
-        *(Cell(str(degree), value=degree) for degree in degrees),
+        *(Cell(str(degree), value=degree) for degree in (*sharing, row.data_parallel)),
         Cell(format_bytes(row.sent_bytes_per_step), value=row.sent_bytes_per_step),
         Cell("not known" if taken_ns is None else format_duration(taken_ns), value=taken_ns),
         Cell(format_bytes(row.held_bytes), value=row.held_bytes),

@@ -7,23 +7,29 @@ from dataclasses import dataclass
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.idle_gaps import Gap, IdleGaps
-from nsysan.analysis.kernel_summary import KernelSummary
+from nsysan.analysis.kernel_summary import KernelRow, KernelSummary
 from nsysan.analysis.timeline import Timeline
+from nsysan.attribution.kernel_class import function_name
 from nsysan.model.findings import Finding, Headline
 from nsysan.model.idle import Cause
 from nsysan.model.partition import Part
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import format_duration, format_timestamp
+from nsysan.model.units import format_duration, format_fraction, format_timestamp
 from nsysan.report.causes import awaited, cause_shares
+from nsysan.report.columns import cut
 from nsysan.report.elements import Place
 from nsysan.report.partition import OTHER_PARTS, job_share
 from nsysan.report.place_of_loss import place_of_loss
 from nsysan.report.places import gpus_with_lane, kernel_places
 from nsysan.report.prose import Phrase, Sentence, spelled
+from nsysan.report.whereabouts import whereabouts
 
 LITTLE_FRAC = 0.02
 """Where no part without compute takes more of the window, what is worth a look is a kernel."""
+
+SHOWN_CELLS = 60
+"""So much of a kernel's name a sentence bears."""
 
 MOST_LEADS = 9
 """Each has a digit for its key."""
@@ -43,15 +49,19 @@ class Lead:
         return self.place.end_ns - self.place.start_ns
 
 
-def look_next(run: Run, finish: str = ".") -> Sentence | None:
-    """What to look at next, with its place where the timeline shows it; None where there is nothing to lead to."""
+def look_next(run: Run, finish: str | None = None) -> Sentence | None:
+    """What to look at next, with its place where the timeline shows it; None where there is nothing to lead to.
+
+    Without another ``finish`` it ends in the rank and the step, where they are known.
+    """
     first = next(iter(leads(run)), None)
     if first is None:
         return None
     gpu = first.place.gpu
     figure = f"{format_duration(first.duration_ns)} from {format_timestamp(first.place.start_ns)} on {gpu}"
     shown = first.place if gpu in gpus_with_lane(run) else None
-    return (Phrase(f"Look next at {first.what}: "), Phrase(figure, place=shown), Phrase(finish))
+    end = f"{whereabouts(run, first.place)}." if finish is None else finish
+    return (Phrase(f"Look next at {first.what}: "), Phrase(figure, place=shown), Phrase(end))
 
 
 def leads(run: Run) -> tuple[Lead, ...]:
@@ -128,5 +138,12 @@ def _longest_kernel(run: Run) -> tuple[Lead, ...]:
     summary = run.results.get(KernelSummary)
     if isinstance(summary, Skipped) or not summary.kernels:
         return ()
-    place = kernel_places(run).get(summary.kernels[0].name_hash)
-    return () if place is None else (Lead("the longest run of the kernel with most time", "Top kernel", place),)
+    most = summary.kernels[0]
+    place = kernel_places(run).get(most.name_hash)
+    return () if place is None else (Lead(_run_of(most), "Top kernel", place),)
+
+
+def _run_of(kernel: KernelRow) -> str:
+    function = cut(function_name(kernel.name), SHOWN_CELLS)
+    share = "" if kernel.work_frac is None else f" ({format_fraction(kernel.work_frac)} of all kernels')"
+    return f"the longest run of {function}, the kernel with most time{share}"

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from nsysan.analysis.gpu_time import GpuTime
-from nsysan.analysis.steps import SLOW_FACTOR, ExcludedSteps, Step, Steps, StepsOfDevice, StepTable
+from nsysan.analysis.steps import ExcludedSteps, Step, Steps, StepsOfDevice, StepTable
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
+from nsysan.model.thresholds import SLOW_STEP_FACTOR
 from nsysan.model.units import counted, format_count, format_duration, format_fraction
 from nsysan.report.elements import Place
 from nsysan.report.places import gpus_with_lane
@@ -28,7 +29,7 @@ def slowest_device(table: StepTable) -> StepsOfDevice:
 
 def distribution(device: StepsOfDevice) -> str:
     """How many steady steps are slow: ``1 step in 4 takes over 1.2 medians``."""
-    limit = f"over {SLOW_FACTOR} medians"
+    limit = f"over {SLOW_STEP_FACTOR} medians"
     if not device.slow_count:
         return f"no step takes {limit}"
     every = device.slow_every

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from nsysan.analysis.rank_waits import SHOWN_AWAITED, SHOWN_WAITING, RankWaits
-from nsysan.attribution.collectives.clock_line import TIE_NS
+from nsysan.model.thresholds import TIE_NS
 from nsysan.model.units import format_duration
 from nsysan.report.heat_map import LEVELS, HeatColumn, HeatMap, Shade
 from nsysan.report.terms import TERMS

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nsysan.analysis.step_losses import LossReport, StepLosses
-from nsysan.findings.thresholds import MATERIAL_FRAC
 from nsysan.model.findings import ClassVerdict
 from nsysan.model.losses import Basis
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
+from nsysan.model.thresholds import MATERIAL_FRAC
 from nsysan.model.units import format_duration, format_fraction
 from nsysan.model.verdicts import BottleneckClass, ClassState
 from nsysan.report.prose import Phrase, Sentence, capitalized, ended

@@ -20,12 +20,14 @@ SEND_RECV = "ncclDevKernel_SendRecv(ncclDevComm*)"
 Span = tuple[int, int]
 
 
-def job(*pids: int, communicator: int | None = COMMUNICATOR, rank_count: int | None = None) -> Export:
+def job(
+    *pids: int, communicator: int | None = COMMUNICATOR, rank_count: int | None = None, first_rank: int = 0
+) -> Export:
     """A report of these processes, each with a GPU of its own; with a communicator they make it before time 0."""
     export = Export()
     for schema in PayloadSchema:
         export.payload_schema(schema, domain=DOMAIN)
-    for rank, pid in enumerate(pids):
+    for rank, pid in enumerate(pids, start=first_rank):
         export.nvtx_domain(DOMAIN, "NCCL", pid=pid)
         if communicator is not None:
             values = (communicator, rank_count or len(pids), rank, 0)
@@ -35,7 +37,7 @@ def job(*pids: int, communicator: int | None = COMMUNICATOR, rank_count: int | N
 
 
 def launched(  # noqa: PLR0913, PLR0917 -- one parameter a property of the launch
-    export: Export, pid: int, call_ns: int, span_ns: Span, name: str, calls: Mapping[str, Payload]
+    export: Export, pid: int, call_ns: int, span_ns: Span, name: str, calls: Mapping[str, Payload | None]
 ) -> Export:
     """A kernel and NCCL's calls that led to it: several are a group, which the kernel is launched at the end of."""
     correlation = 1 + call_ns

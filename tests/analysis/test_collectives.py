@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,6 +12,7 @@ from nsysan.analysis.ceilings import HeldAgainst
 from nsysan.analysis.collectives import CollectiveRow, Collectives
 from nsysan.attribution.collectives.ranks import RankChoice
 from nsysan.hardware.answers import Level
+from nsysan.model.ceilings import Mode
 from nsysan.model.errors import UsageError
 from nsysan.pipeline.analyze import AnalyzeOptions
 from nsysan.synth.export import Export
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nsysan.model.ceilings import CollectiveCurve
+    from nsysan.model.run import Run
 
 PIDS = (100, 101, 102, 103)
 CUSTOM = "void sglang::cross_device_reduce_2stage<__nv_bfloat16, 4>(RankData*)"
@@ -366,6 +368,7 @@ def test_the_protocol_in_a_kernels_name_is_not_repeated(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("curves", "known", "too_low"),
     [
+        # a quarter of it in 4 ms
         ((curve({300_000_000: 4_000}, ranks=4),), (112.5e9, Level.EXACT), ("all_reduce of 4 ranks, 300000000 bytes",)),
         ((curve({300_000_000: 1_000}, ranks=4),), (450e9, Level.EXACT), ()),
         # 80 % of the 450 GB/s of a data sheet's NVLink bound nothing
@@ -375,15 +378,38 @@ def test_the_protocol_in_a_kernels_name_is_not_repeated(tmp_path: Path) -> None:
 def test_only_what_was_measured_is_shown_too_low(
     tmp_path: Path, curves: tuple[CollectiveCurve, ...], known: tuple[float, Level], too_low: tuple[str, ...]
 ) -> None:
-    # 300 MB in 1 ms are 300 GB/s, times 2 * 3/4 for the bus: 450 GB/s, and a quarter of that in 4 ms
+    run = against_curves(tmp_path, curves)
+
+    [row] = result_of(run, Collectives).collectives
+    assert (row.ceiling_bytes_per_s, row.ceiling_level) == known
+    assert result_of(run, HeldAgainst).ceilings_too_low == too_low
+
+
+@pytest.mark.parametrize(
+    ("changed", "measured"),
+    [
+        ({"mode": Mode.ONE_PROCESS}, "4 ranks on 1 node, all of one process"),
+        ({"node_count": 2}, "4 ranks on 2 nodes, each of its own process"),
+    ],
+)
+def test_curves_of_ranks_that_lie_otherwise_are_left_out_and_it_is_said(
+    tmp_path: Path, changed: dict[str, Any], measured: str
+) -> None:
+    run = against_curves(tmp_path, (replace(curve({300_000_000: 4_000}, ranks=4), **changed),))
+
+    assert result_of(run, Collectives).collectives[0].ceiling_level is Level.DATA_SHEET
+    (gpus,) = result_of(run, HeldAgainst).ceilings.gpus
+    assert gpus.warnings[-1] == (
+        "The curves of collectives are not used for 4 ranks on 1 node, each of its own process: "
+        f"measured were {measured}."
+    )
+
+
+def against_curves(folder: Path, curves: tuple[CollectiveCurve, ...]) -> Run:
+    """An all-reduce of 300 MB in 1 ms among four: 300 GB/s, times 2 * 3/4 for the bus 450 GB/s."""
     export = job(*PIDS)
     for rank, pid in enumerate(PIDS):
         export.host("node").gpu(rank)
         payload = Payload(PayloadSchema.ALL_REDUCE, (COMMUNICATOR, 300_000_000, 0))
         launched(export, pid, 5 * MS, (10 * MS, 11 * MS), ALL_REDUCE, {"ncclAllReduce": payload})
-
-    run = analyze_exports(tmp_path, export, options=AnalyzeOptions(ceilings=ceilings(collectives=curves)))
-
-    [row] = result_of(run, Collectives).collectives
-    assert (row.ceiling_bytes_per_s, row.ceiling_level) == known
-    assert result_of(run, HeldAgainst).ceilings_too_low == too_low
+    return analyze_exports(folder, export, options=AnalyzeOptions(ceilings=ceilings(collectives=curves)))

@@ -18,11 +18,12 @@ from nsysan.analysis.contention import (
     SlowedKernel,
     Waits,
 )
-from nsysan.attribution.contention.queued import AT_ONCE_NS, SHORTEST_DELAY_NS, called_work, queued_communication
+from nsysan.attribution.contention.queued import called_work, queued_communication
 from nsysan.attribution.job import build_job
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.results import Skipped
 from nsysan.model.text import text_hash
+from nsysan.model.thresholds import AT_ONCE_NS, SHORTEST_DELAY_NS
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.synth.export import Export, KernelShape
 from nsysan.synth.generate import generate

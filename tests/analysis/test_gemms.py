@@ -122,6 +122,17 @@ def test_ceilings_of_another_gpu_are_not_used(tmp_path: Path) -> None:
     assert held.ceilings.gpus == (CeilingsOfGpus(("gpu0",), reason, ()),)
 
 
+def test_another_branch_of_the_driver_is_told(tmp_path: Path) -> None:
+    columns = "(globalVid, devStateName, name, nameEnum, value)"
+    told = (
+        f"INSERT INTO TARGET_INFO_SYSTEM_ENV {columns} VALUES (1, 'Local (CLI)', 'NvDriverVersion', 621, '570.86.10')"
+    )
+    measured = ceilings(gemm=(gemm(8192, 14336, 4096, 720),), driver_version="580.65.06")
+    held = compute_ceilings(job_of(tmp_path, one_product(1_400_000).sql(told), measured), ResultSet({}))
+    assert isinstance(held, HeldAgainst)
+    assert held.ceilings.gpus[0].warnings[0] == "Measured under driver 580.65.06, recorded under 570.86.10."
+
+
 def test_kernels_count_with_the_innermost_operator_and_the_rest_is_not_covered(tmp_path: Path) -> None:
     export = Export().gpu().nvtx(0, 1000, "aten::linear, sizes = [[2, 4, 8], [16, 8], [16]]")
     export.nvtx(10, 100, "aten::addmm, op_id = 1, sizes = [[16], [8, 8], [8, 16]]")

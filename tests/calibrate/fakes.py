@@ -32,9 +32,13 @@ class Fake:
         self._library.fake_program((ctypes.c_double * len(times_ns))(*times_ns), len(times_ns))
 
     def set(self, **values: float) -> None:
-        """Set what is to happen: ``fail_at``, ``devices``, ``algorithms``, ``hangs``, ``lacks_gates``, ``wrong_by``."""
+        """Set what is to happen, by the names in ``fake_set``."""
         for name, value in values.items():
             self._library.fake_set(name.encode(), ctypes.c_double(value))
+
+    def fail_in(self, call: str) -> None:
+        """Let every call of this name fail."""
+        self._library.fake_fail_in(call.encode())
 
     @property
     def call_count(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from nsysan.calibrate.sampling import Effort
 from nsysan.calibrate.shapes import Shape
 from nsysan.cli.main import main
 from nsysan.hardware.ceilings_json import decode_ceilings, encode_ceilings, read_ceilings
-from nsysan.model.ceilings import Algorithm, Ceilings, Dtype, Launch, Pattern, Timing, Waived
+from nsysan.model.ceilings import Algorithm, Ceilings, Dtype, Launch, Pattern, Timing, Transposes, Waived
 from nsysan.model.errors import MissingToolError, UndecidableError, UsageError
 from nsysan.model.kernels import Collective
 from tests.calibrate.fakes import VARIABLES, Fake
@@ -73,13 +74,32 @@ def test_an_algorithm_that_computes_wrongly_is_no_ceiling(fake: Fake) -> None:
     assert reasons == {"256 of its checked elements are wrong"}
 
 
-def test_a_faster_algorithm_is_told_beside_the_first(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("others_take", "told"), [(0.5, {Algorithm.BEST: 163_840}), (0.99, {}), (2.0, {})])
+def test_a_faster_algorithm_is_told_beside_the_first(
+    fake: Fake, monkeypatch: pytest.MonkeyPatch, others_take: float, told: dict[Algorithm, float]
+) -> None:
     monkeypatch.setattr(gemm, "Dtype", [Dtype.BF16])
-    # one wrong-check, one probe and then 2 + 2 launches of the first algorithm; screening; and so on, each 100 ms,
-    # but from the 20th launch on all take half as long
-    found = measured(fake, "gemm", times_ns=(*[LAUNCH_NS] * 20, *[LAUNCH_NS / 2] * 1000))
-    assert [one.algorithm for one in found.gemm] == [Algorithm.HEURISTIC, Algorithm.BEST]
-    assert [one.flop_per_s for one in found.gemm] == pytest.approx([81_920, 163_840])
+    fake.set(others_take=others_take)
+    found = measured(fake, "gemm")
+    assert {one.algorithm: one.flop_per_s for one in found.gemm} == pytest.approx({Algorithm.HEURISTIC: 81_920, **told})
+
+
+def test_products_that_were_asked_for_are_measured_once(fake: Fake) -> None:
+    asked = ((Dtype.BF16, Shape(8, 8, 16, Transposes.NT)), (Dtype.FP8, Shape(8, 8, 16, Transposes.NT)))
+    fake.program(LAUNCH_NS)
+    found = calibrate(Bench(TINY, more_products=(*asked, *asked)), measurements(["gemm"]), force=False)
+    # fp8 is multiplied with A transposed alone
+    assert [(one.dtype, one.transposes) for one in found.gemm if one.k == 16] == [
+        (Dtype.BF16, Transposes.NT),
+        (Dtype.FP8, Transposes.TN),
+    ]
+
+
+@pytest.mark.usefixtures("fake")
+def test_the_time_of_products_is_told_before() -> None:
+    """An H100 has 7 of the data types: of a shape 0.2 s are waited, as much is measured, and a second goes besides."""
+    (products,) = measurements(["gemm"])
+    assert products.estimate_s(Bench(TINY)) == pytest.approx(7 * (0.2 + 0.2 + 1))
 
 
 def test_memory_counts_what_is_read_and_written(fake: Fake) -> None:
@@ -119,6 +139,14 @@ def test_collectives_are_right_and_their_bandwidth_is_that_of_nccl_tests(fake: F
     assert [last.algbw_bytes_per_s, last.busbw_bytes_per_s] == pytest.approx([640, 640])
     gathered = curves[Collective.ALL_GATHER, Timing.PIPELINED].points[-1]
     assert [gathered.algbw_bytes_per_s, gathered.busbw_bytes_per_s] == pytest.approx([640, 320])
+
+
+def test_what_is_lost_of_one_rank_is_told(fake: Fake) -> None:
+    fake.set(loses_parts=1)
+    found = measured(fake, "nccl")
+    wrong = {curve.kind: curve.points[0].wrong_count for curve in found.collectives}
+    # of 8 bytes an element is the second rank's, and neither rank gets it
+    assert (wrong[Collective.ALL_GATHER], wrong[Collective.ALL_TO_ALL]) == (2, 0)
 
 
 def test_wrong_sums_are_told(fake: Fake) -> None:
@@ -200,12 +228,26 @@ def test_without_a_gpu_one_sentence_says_so(fake: Fake) -> None:
         calibrate(Bench(TINY), measurements(), force=False)
 
 
-def test_a_divided_gpu_is_refused_but_for_force(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nsysan.calibrate.calibration.objections", lambda _: ["others compute"])
-    with pytest.raises(UndecidableError, match="would tell little: others compute"):
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        ({"is_mig": 1}, "is divided (MIG): its figures are those of a part"),
+        ({"processes": 3}, "2 other processes compute on NVIDIA H100 80GB HBM3 0000:01:00.0"),
+        ({"reasons": 0x40}, "NVIDIA H100 80GB HBM3 0000:01:00.0 is held back: hw_thermal_slowdown"),
+    ],
+)
+def test_what_speaks_against_measuring_is_refused_but_for_force(fake: Fake, told: dict[str, float], why: str) -> None:
+    fake.set(devices=1, **told)
+    with pytest.raises(UndecidableError, match=rf"would tell little: .*{re.escape(why)}"):
         measured(fake, "launches")
     found = measured(fake, "launches", force=True)
-    assert (found.forced, found.warnings) == (True, ("others compute",))
+    assert found.forced
+    assert found.warnings[0].endswith(why)
+
+
+def test_a_power_cap_speaks_against_nothing(fake: Fake) -> None:
+    fake.set(reasons=0x04)
+    assert not measured(fake, "launches").forced
 
 
 def test_an_unknown_measurement_is_refused() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from nsysan.calibrate.libraries import NCCL, candidates
 from nsysan.calibrate.machine import topology_hash
-from nsysan.calibrate.ranks import ONE_PROCESS, Place, meet, place_of
+from nsysan.calibrate.ranks import ONE_PROCESS, Place, first_node, local_ranks, meet, place_of
 from nsysan.model.errors import MissingToolError, UsageError
 
 ROOT = Path(__file__).parents[2]
@@ -33,10 +33,22 @@ ROOT = Path(__file__).parents[2]
             Place(2, 4, 0, "127.0.0.1", 29411),
         ),
         (
-            {"SLURM_PROCID": "9", "SLURM_NTASKS": "16", "SLURM_LOCALID": "1", "SLURM_LAUNCH_NODE_IPADDR": "10.0.0.1"},
-            Place(9, 16, 1, "10.0.0.1", 29411),
+            {
+                "SLURM_PROCID": "9",
+                "SLURM_NTASKS": "16",
+                "SLURM_LOCALID": "1",
+                "SLURM_LAUNCH_NODE_IPADDR": "10.0.0.1",
+                "SLURM_JOB_NODELIST": "gpu[003-010]",
+            },
+            # srun may be called where no rank is: the first rank is on the first node
+            Place(9, 16, 1, "gpu003", 29411),
         ),
-        ({"PMI_RANK": "1", "PMI_SIZE": "2", "NSYSAN_PORT": "40000"}, Place(1, 2, 1, "127.0.0.1", 40000)),
+        ({"PMI_RANK": "1", "PMI_SIZE": "2", "NSYSAN_PORT": "40000"}, Place(1, 2, None, "127.0.0.1", 40000)),
+        # srun --mpi=pmi2
+        (
+            {"PMI_RANK": "5", "PMI_SIZE": "8", "SLURM_PROCID": "5", "SLURM_NTASKS": "8", "SLURM_LOCALID": "1"},
+            Place(5, 8, 1, "127.0.0.1", 29411),
+        ),
     ],
 )
 def test_what_launchers_say(environment: dict[str, str], place: Place | None) -> None:
@@ -50,6 +62,25 @@ def test_what_launchers_say(environment: dict[str, str], place: Place | None) ->
 def test_nonsense_is_refused(environment: dict[str, str]) -> None:
     with pytest.raises(UsageError):
         place_of(environment)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "first"),
+    [
+        ("gpu7", "gpu7"),
+        ("gpu7,gpu9", "gpu7"),
+        ("gpu[003-010,12],login", "gpu003"),
+        ("gpu[12,14-16]", "gpu12"),
+        ("rack[1-2]n[03-04]", "rack1n03"),
+        ("a[1-2].example.org,b1", "a1.example.org"),
+    ],
+)
+def test_the_first_of_slurms_nodes(nodes: str, first: str) -> None:
+    assert first_node(nodes) == first
+
+
+def test_local_ranks_follow_from_machines() -> None:
+    assert local_ranks(["a", "a", "b", "b", "a"]) == [0, 1, 0, 1, 2]
 
 
 def free_port() -> int:
@@ -71,6 +102,35 @@ def test_all_hear_what_all_say_whoever_comes_first() -> None:
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(run, [3, 1, 2, 0]))
     assert answers == [[[{"rank": rank} for rank in range(4)], [0, 1, 4, 9]]] * 4
+
+
+def test_where_nobody_tells_the_rank_on_a_machine_the_machines_do() -> None:
+    port = free_port()
+
+    def run(rank: int) -> tuple[int, int, tuple[int, ...]]:
+        ranks = meet(Place(rank, 3, None, "127.0.0.1", port), 20)
+        ranks.close()
+        return ranks.local_rank, ranks.node_count, ranks.neighbours
+
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(run, range(3))) == [(rank, 1, (0, 1, 2)) for rank in range(3)]
+
+
+def test_when_one_leaves_all_others_hear_of_it() -> None:
+    port = free_port()
+
+    def run(rank: int) -> str:
+        ranks = meet(Place(rank, 3, rank, "127.0.0.1", port), 20)
+        if rank == 2:
+            ranks.close()
+            return "left"
+        with pytest.raises(MissingToolError) as why:
+            ranks.share(rank)
+        return why.value.message
+
+    with ThreadPoolExecutor(3) as pool:
+        said = list(pool.map(run, range(3)))
+    assert said == [*(f"Rank {rank} lost the others: another rank has left." for rank in range(2)), "left"]
 
 
 def test_strangers_are_sent_away() -> None:

@@ -6,6 +6,7 @@ CUDA by itself. .ci/run brings most.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import runpy
@@ -18,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nsysan.calibrate.bench import KERNELS
-from nsysan.calibrate.libraries import candidates, native, nvrtc_for, open_library
+from nsysan.calibrate.libraries import candidates, load_companions, native, nvrtc_for
+from nsysan.hardware.data_sheet_table import data_sheets
 from tests.calibrate.fakes import COMPILER
 
 if TYPE_CHECKING:
@@ -35,7 +37,6 @@ HEADERS = {
 }
 OF_CUDA_12 = ("cublas", "cuda_cccl", "cuda_nvcc", "cuda_nvrtc", "nvml_dev")
 """The wheels of that release, besides the one with cuda.h; NCCL's serves both."""
-ARCHITECTURES = (70, 75, 80, 86, 89, 90, 100, 120)
 
 
 def include_folders(release: str) -> list[Path]:
@@ -93,24 +94,43 @@ def test_a_wrong_prototype_is_seen(tmp_path: Path) -> None:
     assert "cuMemGetInfo" in complaints("DRIVER", "12", folder / "check.cpp")
 
 
-@pytest.fixture
-def nvrtc() -> Nvrtc:
-    """The newest NVRTC that is here."""
+@pytest.fixture(params=["12", "13"])
+def nvrtc_path(request: pytest.FixtureRequest) -> str:
+    """NVRTC of a release, beside the headers or where a calibration finds it; skips where it is not here."""
     if find_spec("nsysan.calibrate._native") is None:
         pytest.skip("the compiled module is not here")
-    wanted = nvrtc_for(13000)
-    if not any(Path(path).is_file() for path in candidates(wanted)):
-        pytest.skip("NVRTC is not here: pip install nvidia-cuda-nvrtc-cu12, or name it with NSYSAN_LIBNVRTC")
-    opened: Nvrtc = open_library(native().Nvrtc, wanted)[0]
-    return opened
+    release: str = request.param
+    name = f"libnvrtc.so.{release}"
+    beside = (str(folder.parent / "lib" / name) for folder in include_folders(release))
+    found = (path for path in (*beside, *candidates(nvrtc_for(int(release) * 1000))) if Path(path).is_file())
+    path = next((path for path in found if Path(path).name.startswith(name)), None)
+    if path is None:
+        pytest.skip(f"{name} is not here: pip install nvidia-cuda-nvrtc-cu12, or name it with NSYSAN_LIBNVRTC")
+    load_companions(path, nvrtc_for(13000))
+    return path
+
+
+def known_to(path: str) -> set[int]:
+    """The architectures, 90 for sm_90, that an NVRTC says it compiles for."""
+    library = ctypes.CDLL(path)
+    count = ctypes.c_int()
+    assert library.nvrtcGetNumSupportedArchs(ctypes.byref(count)) == 0
+    known = (ctypes.c_int * count.value)()
+    assert library.nvrtcGetSupportedArchs(known) == 0
+    return set(known)
 
 
 @pytest.mark.cuda
-def test_kernels_compile_for_every_architecture(nvrtc: Nvrtc) -> None:
+def test_kernels_compile_for_every_architecture(nvrtc_path: str) -> None:
+    nvrtc: Nvrtc = native().Nvrtc(nvrtc_path)
     source = KERNELS.joinpath("kernels.cu").read_text("utf-8")
+    known = known_to(nvrtc_path)
     # since release 13 there is no Volta
     first = 75 if int(nvrtc.version.partition(".")[0]) >= 13 else 70
-    for architecture in (number for number in ARCHITECTURES if number >= first):
+    sold = {10 * major + minor for major, minor in (sheet.capability for sheet in data_sheets())}
+
+    assert {architecture for architecture in sold if architecture >= first} <= known
+    for architecture in sorted(architecture for architecture in known if architecture >= first):
         assert_holds_kernels(nvrtc.compile(source, f"sm_{architecture}"))
 
 
@@ -120,9 +140,9 @@ def assert_holds_kernels(code: bytes) -> None:
 
 
 @pytest.mark.cuda
-def test_what_does_not_compile_says_where(nvrtc: Nvrtc) -> None:
+def test_what_does_not_compile_says_where(nvrtc_path: str) -> None:
     with pytest.raises(native().CallFailedError, match=r"kernels\.cu"):
-        nvrtc.compile("nonsense", "sm_90")
+        native().Nvrtc(nvrtc_path).compile("nonsense", "sm_90")
 
 
 def test_nvcc_compiles_them_too(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from nsysan.calibrate.data_types import GEMM_TYPES, decoded, element_bits, random_block
 from nsysan.calibrate.measurements.collectives import next_size
-from nsysan.calibrate.shapes import Shape, Transformer, shapes_of_model
+from nsysan.calibrate.shapes import Shape, Transformer, shapes_of_model, usual_shapes
 from nsysan.calibrate.spread import doubts, spread_of
 from nsysan.model.ceilings import Dtype, Spread, Transposes
 from nsysan.model.errors import InputError
@@ -78,6 +78,13 @@ def test_the_products_of_a_model(tmp_path: Path) -> None:
         Shape(64, 4096, 96, Transposes.NN),
         Shape(64, 96, 4096, Transposes.NT),
     } <= {*shapes}
+
+
+@pytest.mark.parametrize("is_quick", [True, False])
+def test_large_squares_are_measured_in_each_way_of_transposing(is_quick: bool) -> None:  # noqa: FBT001 - a parameter
+    shapes = usual_shapes(is_quick=is_quick)
+    assert {Shape(side, side, side, way) for side in (4096, 8192) for way in Transposes} <= set(shapes)
+    assert len(shapes) == len(set(shapes))
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"hidden_size": 0}', '{"hidden_size": "x"}', "[" * 9999])

@@ -436,14 +436,21 @@ def test_two_runs_give_the_same_bytes() -> None:
     assert outputs[0] == outputs[1]
 
 
-def test_the_same_content_twice_is_one_report_and_a_note() -> None:
+def test_the_same_content_twice_is_one_report_and_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
     path = _report()
     Path("copy.sqlite").write_bytes(path.read_bytes())
+    warning = "warning: copy.sqlite and step.sqlite have the same content: it is counted once.\n"
 
     document = _run_json("step.sqlite", "copy.sqlite")
+    assert main(["analyze", "step.sqlite", "copy.sqlite"]) == 0
+    text = capsys.readouterr().out
+    assert main(["analyze", "step.sqlite", "copy.sqlite", "--json", "-"]) == 0
 
     assert [report["name"] for report in document["reports"]] == ["step.sqlite"]
     assert [note["id"] for note in document["notes"]] == ["same_content"]
+    assert warning in text
+    assert capsys.readouterr().err == f"nsysan: {warning}"
+    assert "Warning: copy.sqlite and step.sqlite" in Path("step.nsysan.html").read_text()
 
 
 def test_files_that_differ_only_in_the_middle_are_two_reports() -> None:

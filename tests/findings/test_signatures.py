@@ -64,6 +64,27 @@ def test_waits_for_data_that_nothing_names_are_not_called_sound(tmp_path: Path) 
     assert state_of_data(tmp_path, steps(50 * US)) is ClassState.OK
 
 
+@pytest.mark.parametrize("synchronises", [True, False])
+def test_what_the_os_holds_up_after_a_synchronisation_is_said_to_follow_it(
+    tmp_path: Path,
+    synchronises: bool,  # noqa: FBT001
+) -> None:
+    # each kernel of 5 ms is followed by 0.5 ms of write
+    export = Export()
+    for number in range(1, 13):
+        begin = number * 6 * MS
+        export.call(begin, begin + US, "cudaLaunchKernel_v7000", correlation=number)
+        export.kernel(begin + US, begin + 5 * MS, GEMM, correlation=number)
+        if synchronises:
+            export.call(begin + 2 * US, begin + 5 * MS + 10 * US, "cudaDeviceSynchronize", correlation=100 + number)
+        export.os_call(begin + 5 * MS + 100 * US, begin + 5 * MS + 600 * US, "write")
+
+    [found] = [one for one in analyze_exports(tmp_path, export).findings if one.id == "os_blocked"]
+
+    told = [one.sentence for one in found.evidence if "had just waited for the GPU" in one.sentence]
+    assert [sentence.startswith("In 11 of the 11 largest gaps ") for sentence in told] == [True] * synchronises
+
+
 def held(lengths_ms: Sequence[float]) -> Export:
     """Kernels launched while the one before runs, each of which begins so long after that has ended."""
     export, now = Export(), 0

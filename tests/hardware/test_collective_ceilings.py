@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from nsysan.hardware.answers import Ceiling, Level
-from nsysan.hardware.collective_ceilings import Exchange, collective_ceiling
+from nsysan.hardware.collective_ceilings import Exchange, RanksApart, collective_ceiling, without_curve
 from nsysan.hardware.data_sheets import sheet_named
 from nsysan.hardware.link_ceilings import link_ceiling
 from nsysan.hardware.size_curve import SizeCurve
-from nsysan.model.ceilings import Ceilings, Direction, HostMemory, Timing
+from nsysan.model.ceilings import Ceilings, Direction, HostMemory, Mode, Timing
 from nsysan.model.kernels import Collective
 from tests.hardware.ceilings import ceilings, curve, host_link
 
@@ -23,8 +25,11 @@ def gb_per_s(found: Ceiling | None) -> tuple[float, Level]:
     return round(found.rate / 1e9, 6), found.level
 
 
+EACH = Mode.PROCESS_PER_GPU
+
+
 def judged(measured: Ceilings | None, size_bytes: int, ranks: int = 8, nodes: int | None = 1) -> Ceiling | None:
-    return collective_ceiling(measured, SHEET, Exchange(SUM, size_bytes, ranks, nodes))
+    return collective_ceiling(measured, SHEET, Exchange(SUM, size_bytes, RanksApart(ranks, nodes, EACH)))
 
 
 def test_a_size_has_its_own_ceiling_not_the_maximum_of_the_table() -> None:
@@ -53,6 +58,28 @@ def test_another_number_of_nodes_has_no_ceiling() -> None:
     assert judged(measured, MB, ranks=16, nodes=4) is None
     assert gb_per_s(judged(measured, MB, ranks=16, nodes=2))[1] is Level.EXACT
     assert judged(measured, MB, ranks=8, nodes=2) is None
+
+
+def test_curves_of_one_process_tell_nothing_of_processes_each() -> None:
+    """nccl #1407: on the same 8 GPUs they are different objects."""
+    one = replace(curve({MB: 35.0, GB: 4375.0}), mode=Mode.ONE_PROCESS)
+    measured = ceilings(collectives=(one,))
+    assert gb_per_s(judged(measured, MB))[1] is Level.DATA_SHEET
+    like = collective_ceiling(measured, SHEET, Exchange(SUM, MB, RanksApart(8, 1, Mode.ONE_PROCESS)))
+    assert gb_per_s(like) == (50.0, Level.EXACT)
+    unknown = collective_ceiling(measured, SHEET, Exchange(SUM, MB, RanksApart(8, 1)))
+    assert gb_per_s(unknown) == (50.0, Level.EXACT)
+
+
+def test_what_curves_tell_nothing_of_is_said() -> None:
+    measured = ceilings(collectives=(curve({MB: 35.0}), curve({MB: 35.0}, Collective.BROADCAST)))
+    groups = [RanksApart(4, 1, EACH), RanksApart(16, 2, EACH), RanksApart(8, 1, Mode.ONE_PROCESS)]
+    assert without_curve(measured, groups) == (
+        "The curves of collectives are not used for 16 ranks on 2 nodes, each of its own process; 8 ranks on 1 node, "
+        "all of one process: measured were 8 ranks on 1 node, each of its own process."
+    )
+    assert without_curve(measured, groups[:1]) is None
+    assert without_curve(ceilings(), groups) is None
 
 
 def test_other_ranks_of_one_node_are_scaled_by_the_bus_factor() -> None:

@@ -98,6 +98,17 @@ CLOCKS_MHZ = {
 }
 
 
+def test_fp4_of_blackwell() -> None:
+    """152 SMs x 2008 MHz x 49152 = 15.0 PFLOP/s of GB300, half as much again as the 32768 an SM of GB200."""
+    rates = [peak_flop_per_s(capability, 152, 2008e6, is_geforce=False) for capability in ((10, 0), (10, 3))]
+    sheets = {sheet.model: sheet for sheet in data_sheets()}
+    for rate, model in zip(rates, ("GB200", "GB300"), strict=True):
+        assert rate[Dtype.NVFP4] == pytest.approx(sheets[model].flop_per_s[Dtype.NVFP4], rel=0.005)
+        assert rate[Dtype.BF16] == pytest.approx(sheets[model].flop_per_s[Dtype.BF16], rel=0.005)
+    # at its highest clock a B200 does more than its sheet says in fp4, too
+    assert upper_bounds(sheets["B200"], 1.965e9)[Dtype.NVFP4] == pytest.approx(9.53e15, rel=1e-3)
+
+
 @pytest.mark.parametrize(("model", "clocks_mhz"), CLOCKS_MHZ.items())
 def test_sheets_are_sms_times_clock_times_rate(model: str, clocks_mhz: tuple[int, int]) -> None:
     (sheet,) = (sheet for sheet in data_sheets() if sheet.model == model)

@@ -12,7 +12,7 @@ from nsysan.hardware.data_sheets import GpuFacts
 from nsysan.hardware.matching import match_gpu
 from nsysan.hardware.merging import Figure, figures_of, merge
 from nsysan.hardware.simulated import simulate
-from nsysan.model.ceilings import Conditions, MeasuredGpu, Origin
+from nsysan.model.ceilings import Conditions, MeasuredGpu, Origin, Topology
 from nsysan.model.errors import UsageError
 from nsysan.model.units import NS_PER_S
 from tests.hardware.ceilings import H100, ceilings, curve, gemm, host_link, memory
@@ -65,6 +65,19 @@ def test_what_differs_warns() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("recorded", "warnings"),
+    [
+        ("580.95.05", ()),
+        (None, ()),
+        ("570.86.10", ("Measured under driver 580.65.06, recorded under 570.86.10.",)),
+    ],
+)
+def test_another_branch_of_the_driver_warns(recorded: str | None, warnings: tuple[str, ...]) -> None:
+    measured = ceilings(driver_version="580.65.06")
+    assert match_gpu(measured, facts(driver_version=recorded), RECORDED).warnings == warnings
+
+
 def test_simulated_and_imported_say_so() -> None:
     simulated = match_gpu(simulate(NAME, "2026-01-01T00:00:00Z"), facts(), RECORDED)
     assert simulated.refused is None
@@ -85,6 +98,23 @@ def test_merging_keeps_the_later_of_what_was_measured_twice() -> None:
         True,
         (H100,),
     )
+
+
+def test_of_different_drivers_none_is_kept_and_it_is_said() -> None:
+    one, other = (ceilings(driver_version=version, cuda_version="13.0") for version in ("580.65.06", "570.86.10"))
+    merged = merge([one, other])
+    assert (merged.driver_version, merged.cuda_version) == (None, "13.0")
+    assert merged.warnings == ("Measured under different drivers: 580.65.06 and 570.86.10.",)
+    assert merge([ceilings(), other]).driver_version == "570.86.10"
+
+
+def test_collectives_of_gpus_that_are_joined_differently_are_not_merged() -> None:
+    switched, bridged = (Topology((("X", how), (how, "X")), how) for how in ("NV", "SYS"))
+    of_switch = ceilings(topology=switched, collectives=(curve({8: 20.0}),))
+    with pytest.raises(UsageError, match="joined differently"):
+        merge([of_switch, ceilings(topology=bridged, collectives=(curve({8: 30.0}),))])
+    # products do not hang on it
+    assert merge([ceilings(memory=(memory(3000),)), of_switch]).topology == switched
 
 
 def test_what_does_not_belong_together_is_not_merged() -> None:

@@ -73,6 +73,7 @@ def test_the_layout_of_today(tmp_path: Path) -> None:
         nccl_version="2.27.3",
         rank_count=2,
         node_count=2,
+        process_count=2,
         gpu_names=("NVIDIA A800-SXM4-80GB",),
         is_cpu_time=False,
         rows=(row, in_place),
@@ -164,7 +165,11 @@ def document(**changed: object) -> str:
         "args": ["./build/all_reduce_perf", "-g", "8"],
         "env": ["WANDB_API_KEY=secret"],
         "nccl_version": 22703,
-        "config": {"nthreads": 1, "ngpus": 2, "devices": [{"rank": 0, "hostname": "a", "device_info": "H100"}] * 2},
+        "config": {
+            "nthreads": 1,
+            "ngpus": 2,
+            "devices": [{"rank": 0, "pid": 7, "hostname": "a", "device_info": "H100"}] * 2,
+        },
         "results": [
             {"size": 1048576, "count": 262144, "type": "float", "redop": "sum", "root": "    -1"}
             | {"out_of_place": times, "in_place": None}
@@ -178,7 +183,8 @@ def document(**changed: object) -> str:
 def test_the_json_that_it_writes(tmp_path: Path) -> None:
     [test] = found_in(tmp_path, document())
 
-    assert (test.kind, test.nccl_version, test.rank_count, test.node_count) == (Collective.ALL_REDUCE, "2.27.3", 2, 1)
+    assert (test.kind, test.nccl_version) == (Collective.ALL_REDUCE, "2.27.3")
+    assert (test.rank_count, test.node_count, test.process_count) == (2, 1, 1)
     assert [(row.size_bytes, row.in_place, row.time_ns, row.wrong_count) for row in test.rows] == [
         (1_048_576, False, 54_100.0, 0)
     ]
@@ -208,6 +214,7 @@ def test_real_tables() -> None:
     # the second does not name its test: 338.82 / 180.71 GB/s is 2 * 15 / 16, which only an all-reduce has
     told = [(test.kind, test.kind_is_inferred, test.rank_count, test.node_count) for test in (of_log, of_table)]
     assert told == [(Collective.ALL_REDUCE, False, 8, 1), (Collective.ALL_REDUCE, True, 16, 2)]
+    assert (of_log.process_count, of_table.process_count) == (1, 16)
     assert (len(of_log.rows), len(of_table.rows)) == (52, 62)
     last = of_table.rows[-1]
     assert (last.size_bytes, last.time_ns) == (1 << 33, 47_743_000.0)

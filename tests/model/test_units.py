@@ -9,6 +9,7 @@ from nsysan.model.units import (
     format_bytes,
     format_count,
     format_duration,
+    format_flop,
     format_fraction,
     format_rate,
     format_timestamp,
@@ -42,6 +43,13 @@ def test_sizes_rates_shares_and_counts() -> None:
     assert format_bytes(7_195_376_640) == "7.195 GB"
     assert format_bytes(272) == "272 B"
     assert format_rate(24.31e9) == "24.310 GB/s"
+
+
+def test_operations_have_decimal_units() -> None:
+    """Six for each of 8,030,261,248 parameters: what a token of a model of that size costs at least."""
+    assert format_flop(6 * 8_030_261_248) == "48.182 GFLOP"
+    assert format_flop(1e15) == "1.000 PFLOP"
+    assert format_flop(272) == "272 FLOP"
     assert format_fraction(0.8634) == "86.3 %"
     assert format_fraction(0) == "0.0 %"
     assert format_count(4010) == "4,010"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nsysan.model.errors import InputError
-from nsysan.pipeline.inputs import expand_inputs, report_stem, without_copies
+from nsysan.pipeline.inputs import expand_inputs, expand_patterns, report_stem, without_copies
 
 
 def make(folder: Path, *names: str) -> None:
@@ -86,3 +86,32 @@ def test_what_a_page_is_named_after(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path / "outer" / "inner")
 
     assert report_stem(Path(path)) == stem
+
+
+@pytest.mark.parametrize(
+    ("present", "pattern", "taken"),
+    [
+        (["rank10.sqlite", "rank9.sqlite", "notes.txt"], "rank*.sqlite", ["rank9.sqlite", "rank10.sqlite"]),
+        (["rank1.sqlite", "rank2.sqlite", "rank3.sqlite"], "rank[12].sqlite", ["rank1.sqlite", "rank2.sqlite"]),
+        (["run[0].sqlite", "run0.sqlite"], "run[0].sqlite", ["run[0].sqlite"]),
+        (["rank0_pqtdir/", "rank1_pqtdir/"], "rank*_pqtdir", ["rank0_pqtdir", "rank1_pqtdir"]),
+        (["rank0.sqlite"], "node*.sqlite", ["node*.sqlite"]),
+        (["rank0.sqlite"], "x" * 300 + "*", ["x" * 300 + "*"]),
+    ],
+)
+def test_wildcards_that_no_shell_has_resolved(
+    tmp_path: Path, present: list[str], pattern: str, taken: list[str]
+) -> None:
+    make(tmp_path, *present)
+
+    assert expand_patterns([tmp_path / pattern]) == [tmp_path / name for name in taken]
+
+
+def test_wildcards_reach_into_folders(tmp_path: Path) -> None:
+    for node in ("node10", "node9"):
+        (tmp_path / node).mkdir()
+        make(tmp_path / node, "rank0.sqlite")
+
+    found = expand_patterns([tmp_path / "**" / "*.sqlite"])
+
+    assert found == [tmp_path / "node9/rank0.sqlite", tmp_path / "node10/rank0.sqlite"]

@@ -16,6 +16,7 @@ from nsysan.analysis.idle_gaps import IdleGaps
 from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.analysis.nccl_logs import NcclLogs
 from nsysan.analysis.nccl_tests import NcclTests
+from nsysan.analysis.profiles import Profiles
 from nsysan.analysis.scheduler_jobs import SchedulerAccounts
 from nsysan.analysis.training_logs import TrainingLogs
 from nsysan.attribution.window import WindowChoice
@@ -172,7 +173,7 @@ def test_m14_no_format_is_one_that_a_spreadsheet_evaluates() -> None:
     assert {renderer.suffix for renderer in renderers().values()} <= {".html", ".txt", ".json", ".md"}
 
 
-EVIDENCE = {SampledGpus, NcclLogs, NcclTests, SchedulerAccounts, TrainingLogs}
+EVIDENCE = {Profiles, SampledGpus, NcclLogs, NcclTests, SchedulerAccounts, TrainingLogs}
 
 
 def test_nothing_recorded_at_all_is_skipped_by_every_analysis_with_what_to_record(tmp_path: Path) -> None:

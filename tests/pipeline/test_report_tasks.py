@@ -11,7 +11,8 @@ import pytest
 
 from nsysan.analysis.collectives import Collectives
 from nsysan.ingest.reading import ReadOptions
-from nsysan.model.errors import InputError, UsageError
+from nsysan.model.errors import InputError, MissingToolError, UsageError
+from nsysan.pipeline import cluster as cluster_reading
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.pipeline.cluster import reading_on
 from nsysan.pipeline.local_workers import read_by_processes, read_locally
@@ -165,6 +166,52 @@ def test_a_report_that_kills_its_workers_costs_itself(
     assert [report.name for report in run.reports] == [f"rank{rank}.sqlite" for rank in (0, 1, 3, 4, 5)]
     [note] = [note for note in run.notes if note.id == "report_left_out"]
     assert note.sentence == "rank2.sqlite is left out, with its ranks: the workers that read it were lost"
+
+
+def _fail_at_one(path: str, options: ReadOptions) -> bytes | tuple[str, str]:
+    if path.endswith("rank2.sqlite"):
+        raise MemoryError("no room for 2 GB")
+    return read_packed(path, options)
+
+
+def test_what_fails_on_a_worker_costs_that_report(
+    tmp_path: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nsysan.pipeline.cluster.read_packed", _fail_at_one)
+
+    run = analyze(reports(tmp_path, 4), AnalyzeOptions(), read=reading_on(cluster.scheduler_address))
+
+    assert [report.name for report in run.reports] == [f"rank{rank}.sqlite" for rank in (0, 1, 3)]
+    [note] = [note for note in run.notes if note.id == "report_left_out"]
+    assert note.sentence == (
+        "rank2.sqlite is left out, with its ranks: the worker that read it failed (MemoryError: no room for 2 GB)"
+    )
+
+
+def test_a_cluster_without_workers_is_a_plain_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed", reason="a Dask cluster needs the extra cluster")
+    monkeypatch.setattr("nsysan.pipeline.cluster._PATIENCE", "1s")
+
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0", silence_logs=50) as empty,
+        pytest.raises(UsageError, match="has no worker"),
+    ):
+        analyze(reports(tmp_path, 2), AnalyzeOptions(), read=reading_on(empty.scheduler_address))
+
+
+def test_a_scheduler_that_ends_meanwhile_is_a_plain_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed", reason="a Dask cluster needs the extra cluster")
+    ending = distributed.LocalCluster(n_workers=0, dashboard_address=":0", silence_logs=50)
+    wait = cluster_reading._wait
+
+    def wait_without_scheduler(client: Any, future: Any) -> None:
+        ending.close()
+        wait(client, future)
+
+    monkeypatch.setattr(cluster_reading, "_wait", wait_without_scheduler)
+
+    with pytest.raises(MissingToolError, match="scheduler was lost"):
+        analyze(reports(tmp_path, 2), AnalyzeOptions(), read=reading_on(ending.scheduler_address))
 
 
 def test_no_scheduler_is_a_plain_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from statistics import mean
 from typing import TYPE_CHECKING
@@ -84,6 +85,28 @@ def test_the_headline_names_class_cause_and_rank_and_the_gain_is_within_5_percen
     assert finding.advice
     assert any(evidence.place is not None for evidence in finding.evidence)
     assert look_next(run) is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "rank_count"),
+    [
+        ("garbage_collection", 2),
+        ("garbage_collection", 4),
+        ("rotating_ranks", 2),
+        ("straggler_loader", 2),
+        ("moe_skew", 8),
+    ],
+)
+def test_jobs_as_synth_writes_them_by_default_have_their_cause_too(tmp_path: Path, name: str, rank_count: int) -> None:
+    # 8 steps: two pauses of a garbage collector in closed steps, and one in the open last
+    made = generate(Request(scenario=SCENARIOS[name], rank_count=rank_count))
+
+    run = run_of(made, tmp_path)
+
+    headline = headline_of(run)
+    assert (headline.cause, headline.rank) == (SCENARIOS[name].cause, made.truth.slow_rank)
+    finding = next(found for found in run.findings if found.id == headline.finding)
+    assert finding.recoverable_ns == pytest.approx(made.truth.recoverable.recoverable_ns, rel=0.05)
 
 
 def test_ranks_that_take_turns_are_said_to(tmp_path: Path) -> None:
@@ -224,3 +247,24 @@ def test_a_missing_rank_leaves_open_what_it_did(tmp_path: Path) -> None:
         "No verdict: 1 of 4 ranks are missing, and what those did may be what the others waited for."
     )
     assert {verdict.state for verdict in diagnosis.classes.values()} == {ClassState.UNKNOWN}
+
+
+def test_ranks_that_wait_for_one_without_a_report_do_not_blame_communication(tmp_path: Path) -> None:
+    # rank 1 computes 1.4 times as long, and the others wait for it in each all-reduce
+    request = Request(
+        scenario=SCENARIOS["straggler_compute"],
+        rank_count=4,
+        step_count=STEPS,
+        layout=Layout.PER_RANK,
+        omitted_ranks=frozenset({1}),
+    )
+
+    diagnosis = run_of(generate(request), tmp_path).diagnosis
+
+    assert diagnosis.headline is None
+    assert re.fullmatch(
+        "No verdict: 1 of 4 ranks are missing, and what those did may be what the others waited for, "
+        r"[\d.]+ of [\d.]+ ms a step \([\d.]+ %\) at most\.",
+        diagnosis.why or "",
+    )
+    assert diagnosis.classes[BottleneckClass.COMMUNICATION].state is ClassState.UNKNOWN

@@ -73,6 +73,24 @@ def test_experts_are_spread_over_ranks_that_share_data() -> None:
     )
 
 
+def test_parts_of_sequences_pass_keys_and_values_around() -> None:
+    # 2 stages of 48 layers, over 4 parts of 512 tokens; 8 key heads of 128 over 8 ranks that share tensors
+    shape = of(replace(GPT_3, kv_heads=8, context_parallel=4), 64)
+    passed = 3 * 3 * 48 * 64 * (512 * 2 * 8 * 128 // 8) * 2
+
+    assert (shape.data_parallel, micro_batch_count(shape)) == (1, 64)
+    assert sent_bytes(shape)[Purpose.CONTEXT_PARALLEL] == passed
+    assert sent_bytes(shape)[Purpose.TENSOR_PARALLEL] == 4 * 48 * 64 * (2 * 512 * 12_288) * 2 * 7 / 8
+    # gradients are reduced over all 4, though nobody else shares data
+    assert sent_bytes(shape)[Purpose.DATA_PARALLEL] == 2 * 2 * parameters_of_gpu(shape) * 3 / 4
+    fewer = halved(shape, Purpose.CONTEXT_PARALLEL)
+    assert fewer is not None
+    assert (fewer.context_parallel, fewer.data_parallel, micro_batch_count(fewer)) == (2, 2, 32)
+    # 1 / 2 in place of 3 / 4 of as much, for half as many micro-batches of twice as long parts
+    assert sent_bytes(fewer)[Purpose.CONTEXT_PARALLEL] == passed / 3
+    assert held_bytes(fewer) > held_bytes(shape)
+
+
 @pytest.mark.parametrize(
     ("shape", "world_size"), [(replace(GPT_3, micro_batch=None), 64), (GPT_3, 40), (replace(GPT_3, global_batch=2), 64)]
 )

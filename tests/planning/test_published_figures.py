@@ -12,6 +12,7 @@ from nsysan.planning.flop import Attention, flop_per_token
 from nsysan.planning.memory import activation_bytes_per_layer, bubble_frac, state_bytes
 from nsysan.planning.mfu import Pace, Utilisation, utilisation
 from nsysan.planning.model_shape import LatentAttention, ModelShape, Recompute
+from nsysan.planning.scaling import StepParts, scaling
 
 H100, A100, H100_FP8, TPU4 = 989.5e12, 312e12, 1979e12, 275e12
 FULL, CAUSAL = Attention.FULL, Attention.CAUSAL
@@ -100,6 +101,36 @@ def test_d3_palm() -> None:
 
     assert 100 * found.mfu == pytest.approx(46.2, abs=0.05)
     assert 100 * (found.mfu - scores * 238_300 / (6_144 * TPU4)) == pytest.approx(45.7, abs=0.05)
+
+
+def test_d3_mt_nlg_in_the_same_table() -> None:
+    mt_nlg = gpt(105, 20_480, parameters=529_600_000_000, global_batch=1_920)
+    found = of_step(mt_nlg, 2_240, 60.1, A100)
+    scores = flop_per_token(mt_nlg, FULL).scores
+
+    assert 100 * found.mfu == pytest.approx(30.2, abs=0.05)
+    assert 100 * (found.mfu - scores * 1_920 * 2_048 / (60.1 * 2_240 * A100)) == pytest.approx(29.7, abs=0.05)
+
+
+def efficiency(small: tuple[int, float], large: tuple[int, float], tokens: float | None = 1.0) -> float:
+    """Percent of (GPUs, s a step) against the smaller run, with as many tokens a step, or None: as many a GPU."""
+    runs = [StepParts(gpus, step_s * 1e9, 0.0, 0.0, tokens) for gpus, step_s in (small, large)]
+    return 100 * scaling(*runs).efficiency
+
+
+@pytest.mark.parametrize(
+    ("small", "large", "published"),
+    [
+        # D4
+        ((2_240, 60.1), (2_800, 50.2), 95.8),
+        ((2_240, 60.1), (3_360, 44.4), 90.2),
+        # D7: Megatron and MegaScale
+        ((3_072, 29.02), (12_288, 8.57), 84.7),
+        ((3_072, 23.66), (12_288, 6.34), 93.3),
+    ],
+)
+def test_published_strong_scaling(small: tuple[int, float], large: tuple[int, float], published: float) -> None:
+    assert efficiency(small, large) == pytest.approx(published, abs=0.06)
 
 
 @pytest.mark.parametrize(("gpus", "step_s", "tflop"), [(2240, 60.1, 126), (2800, 50.2, 121), (3360, 44.4, 113)])
@@ -202,7 +233,8 @@ def test_d9_torchtitan(tokens_per_s: int, full: float, causal: float) -> None:
 
     assert 100 * of_step(LLAMA_8B, 1, step_s, 989e12, FULL).mfu == pytest.approx(full, abs=0.06)
     assert 100 * of_step(LLAMA_8B, 1, step_s, 989e12, CAUSAL).mfu == pytest.approx(causal, abs=0.06)
-    assert pytest.approx(0.973, abs=0.0005) == 5_605 / 5_762
+    # as many tokens a GPU on 8 and on 128 of them
+    assert efficiency((8, 1 / 5_762), (128, 1 / 5_605), None) == pytest.approx(97.3, abs=0.05)
 
 
 DEEPSEEK_V3 = ModelShape(
@@ -251,7 +283,13 @@ def test_d12_opt_and_bloom() -> None:
 
 
 def test_d13_megatron_core() -> None:
-    assert pytest.approx(0.894, abs=0.001) == 42 / 47
+    # GPT-3 with a batch of 1,152 on 96 and on 4,608 GPUs, at the utilisations that they publish
+    gpt3 = gpt(96, 12_288, 96, global_batch=1_152)
+    flop = 1_152 * 2_048 * flop_per_token(gpt3, FULL).model
+    small, large = ((gpus, flop / (mfu * gpus * 989e12)) for gpus, mfu in ((96, 0.47), (4_608, 0.42)))
+
+    assert [of_step(gpt3, gpus, step_s, 989e12).mfu for gpus, step_s in (small, large)] == pytest.approx([0.47, 0.42])
+    assert efficiency(small, large) == pytest.approx(89.4, abs=0.05)
 
 
 def test_memory_and_bubbles_of_the_formulas() -> None:

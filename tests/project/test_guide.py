@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from nsysan.analysis.idle_causes import idle_name
 from nsysan.findings.registry import rules
 from nsysan.history.comparison import compare
 from nsysan.history.snapshot import snapshot_of
@@ -44,7 +45,7 @@ def test_a_page_says_what_it_means_and_how_to_confirm_do_undo_and_measure_it(nam
 
 
 def test_what_pages_say_gets_smaller_is_a_piece_that_compare_names() -> None:
-    causes = {f"idle by {cause.value.replace('_', ' ')}" for cause in Cause}
+    causes = {idle_name(cause) for cause in Cause}
     pieces = causes | {"computing", "exposed communication", "exposed transfer", "waiting for other ranks"}
     named = {
         (name, piece)
@@ -53,7 +54,11 @@ def test_what_pages_say_gets_smaller_is_a_piece_that_compare_names() -> None:
     }
 
     assert {(name, piece) for name, piece in named if piece not in pieces | {"exposed copy"}} == set()
-    assert {piece for _, piece in named} >= causes - {"idle by launch latency", "idle by handover", "idle by unknown"}
+    assert {piece for _, piece in named} >= causes - {
+        "idle by launch latency",
+        "idle by handover",
+        "idle by unknown cause",
+    }
 
 
 def test_the_index_leads_to_every_page() -> None:

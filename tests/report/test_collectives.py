@@ -262,11 +262,23 @@ def test_one_size_and_nothing_to_hold_it_against_is_no_curve() -> None:
 
 
 def test_clocks_are_told_by_how_well_ends_agree_and_whether_they_drift() -> None:
-    first = replace(REPORT, clock_residual_ns=10_000, clock_drift_frac=0.0)
-    second = replace(first, name="rank1", clock_residual_ns=12_000, clock_drift_frac=-2e-5)
-    third = replace(first, name="rank2", clock_residual_ns=None)
+    first = replace(REPORT, clock_residual_ns=10_000, clock_drift_frac=0.0, session_start_utc_ns="1000000000")
+    # its session began 30 ms later by the hosts' clocks, 37 ms by the ends of collectives
+    second = replace(
+        first,
+        name="rank1",
+        clock_offset_ns=37_000_000,
+        session_start_utc_ns="1030000000",
+        clock_residual_ns=12_000,
+        clock_drift_frac=-2e-5,
+    )
+    third = replace(first, name="rank2", clock_offset_ns=-3_000_000, clock_residual_ns=None)
 
     assert list(clock_sentences(replace(full_run(), reports=(first, second, third)))) == [
+        (
+            "Times of 3 reports are moved by -3.000 ms to 37.000 ms onto one clock; their hosts' clocks would leave "
+            "them 7.000 ms apart."
+        ),
         (
             "On the common clock ends of one collective lie 12.000 µs from their middle at most, by the median of each "
             "report: who came first is told from 20.000 µs on."

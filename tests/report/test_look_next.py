@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from nsysan.analysis.lanes.places import PartPlace
 from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.partition import Part, PartTimes
+from nsysan.model.units import NS_PER_MS
 from nsysan.report.elements import Place
 from nsysan.report.formats.html import render_page
 from nsysan.report.formats.text import render_text
 from nsysan.report.look_next import leads, look_next
 from nsysan.report.prose import Phrase, plain
 from nsysan.report.sections.timeline import SECTION, TimelineView
+from nsysan.report.whereabouts import whereabouts
 from tests.report.drawn_lanes import TIMELINE
 from tests.report.gpu_times import EXPLAINED_GPUS, gpu, gpu_time
 from tests.report.pages import Page
@@ -32,7 +36,11 @@ def test_the_part_that_takes_most_comes_first() -> None:
         ("the longest exposed communication", "Longest exposed communication", "gpu0"),
         ("the longest exposed copy", "Longest exposed copy", "gpu1"),
         ("the longest gap", "Longest gap", "gpu1"),
-        ("the longest run of the kernel with most time", "Top kernel", "gpu0"),
+        (
+            "the longest run of sgemm, the kernel with most time (50.0 % of all kernels')",
+            "Top kernel",
+            "gpu0",
+        ),
     ]
 
 
@@ -73,6 +81,33 @@ def test_the_sentence_leads_to_the_timeline_where_it_shows_the_gpu() -> None:
     assert elsewhere is not None
     assert [phrase.place for phrase in elsewhere] == [None] * 3
     assert plain(elsewhere).endswith("150.000 ms from 2.150000000s on gpu0.")
+
+
+def test_a_kernel_is_named_by_its_function_as_far_as_a_sentence_bears_it() -> None:
+    busy = gpu_time((gpu("gpu0", PartTimes(985, 0, 0, 0, 10, 0, 5)),))
+    endless = replace(KERNELS.kernels[0], name=f"void ns::{'k' * 100}<float>(float*)", work_frac=None)
+    named = replace(KERNELS, kernels=(endless, *KERNELS.kernels[1:]))
+
+    (lead, *_) = leads(run_of(busy, GAPS, named, PLACED))
+    assert lead.what == f"the longest run of ns::{'k' * 53}..., the kernel with most time"
+
+
+@pytest.mark.parametrize(
+    ("gpu_id", "start_ms", "end_ms", "told"),
+    [
+        # the second of five steps lasts from 2,100 to 2,140 ms
+        ("gpu0", 2_110, 2_130, " (rank 0, step 2 of 5, “step 1”)"),
+        ("gpu0", 2_100, 2_140, " (rank 0, step 2 of 5, “step 1”)"),
+        ("gpu0", 2_110, 2_150, " (rank 0)"),
+        ("gpu1", 2_110, 2_130, " (rank 1)"),
+        ("gpu9", 2_110, 2_130, ""),
+    ],
+)
+def test_a_place_has_its_rank_and_the_step_it_lies_in(gpu_id: str, start_ms: int, end_ms: int, told: str) -> None:
+    place = Place("gap", gpu_id, start_ms * NS_PER_MS, end_ms * NS_PER_MS)
+
+    assert whereabouts(full_run(), place) == told
+    assert whereabouts(run_of(), place) == ""
 
 
 def test_nothing_is_led_to_where_nothing_is_known() -> None:

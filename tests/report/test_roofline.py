@@ -8,7 +8,7 @@ from nsysan.analysis.ceilings import HeldAgainst
 from nsysan.analysis.gemms import GemmRoof, Gemms
 from nsysan.model.ceilings import Dtype
 from nsysan.model.results import Skipped
-from nsysan.report.roofline_chart import HEIGHT, Line, roofline
+from nsysan.report.roofline_chart import HEIGHT, roofline
 from nsysan.report.sections.roofline import SECTION, RooflineView
 from tests.report.ceiling_results import GEMMS, HELD, ROW
 from tests.report.runs import run_of
@@ -58,19 +58,47 @@ def test_without_products_and_ceilings_there_is_no_section() -> None:
 
 
 def test_the_roof_has_its_knee_where_memory_is_fast_enough() -> None:
-    """100 TFLOP/s and 1 TB/s meet at 100 operations a byte; a product on the roof lies on the line."""
+    """100 TFLOP/s and 1 TB/s meet at 100 operations a byte; a product of 8192^3 has 8192 / 3 and lies on the roof.
+
+    From a quarter of the knee to twice the product, in logarithms, the knee has log 4 of log (2 * 8192 / 3 / 25).
+    """
     roof = GemmRoof(Dtype.BF16, 100e12, "measured", 1e12, "measured")
-    # a product of 8192^3 has 8192 / 3 operations a byte, which is the right end
-    row = replace(ROW, m=8192, n=8192, k=8192, flop_per_s=100e12)
-    chart = roofline(roof, [row])
+    chart = roofline(roof, [replace(ROW, m=8192, n=8192, k=8192, flop_per_s=100e12)])
     assert chart is not None
     slope, top = chart.lines
-    assert (slope.x2, slope.y2) == (top.x1, top.y1)
+    assert (slope.x2, slope.y2) == (top.x1, top.y1) == ("25.736%", "24")
     assert (top.x2, top.y1) == ("100%", top.y2)
     (dot,) = chart.dots
-    assert (dot.x, dot.y) == ("100%", top.y1)
-    assert 0 <= float(top.y1) <= HEIGHT
-    assert isinstance(slope, Line)
+    assert (dot.x, dot.y) == ("87.132%", top.y1)
+    assert (slope.is_promised, top.is_promised) == (False, False)
+
+
+def test_both_axes_have_round_figures_with_their_units() -> None:
+    roof = GemmRoof(Dtype.BF16, 100e12, "measured", 1e12, "measured")
+    chart = roofline(roof, [replace(ROW, m=8192, n=8192, k=8192, flop_per_s=50e12)])
+    assert chart is not None
+    assert [line.label for line in chart.grid] == ["20 TFLOP/s", "50 TFLOP/s", "100 TFLOP/s"]
+    assert (chart.grid[0].y, chart.grid[-1].y) == (str(HEIGHT), "24")
+    assert [tick.label for tick in chart.ticks] == ["100", "1,000 FLOP/B"]
+
+
+def test_what_is_a_thousandth_of_the_roof_or_less_lies_at_the_bottom() -> None:
+    roof = GemmRoof(Dtype.BF16, 100e12, "measured", 1e12, "measured")
+    chart = roofline(roof, [replace(ROW, flop_per_s=1e9)])
+    assert chart is not None
+    assert [line.label for line in chart.grid] == [f"{level} TFLOP/s" for level in ("0.01", "0.1", "1", "10", "100")]
+    assert [dot.y for dot in chart.dots] == [str(HEIGHT)]
+
+
+def test_what_was_not_measured_is_dashed() -> None:
+    """The mock has measured ceilings solid and data sheets dashed; simulated ones are no measurements either."""
+    roof = GemmRoof(Dtype.BF16, 100e12, "NVIDIA H100 data sheet", 1e12, "measured (imported) stream")
+    chart = roofline(roof, [ROW])
+    simulated = roofline(replace(roof, flop_source="simulated, not measured: bf16 8192 x 8192 x 8192"), [ROW])
+    assert chart is not None
+    assert simulated is not None
+    assert [line.is_promised for line in chart.lines] == [False, True]
+    assert [line.is_promised for line in simulated.lines] == [False, True]
 
 
 def test_no_roof_without_memory_or_products() -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import msgspec
+import pytest
 
 from nsysan.model.findings import Evidence, EvidencePlace, PlaceKind
-from nsysan.model.losses import Bound
+from nsysan.model.losses import Basis, Bound
 from nsysan.report.elements import Place
 from nsysan.report.look_next import look_next
 from nsysan.report.prose import Phrase, plain
@@ -81,7 +82,32 @@ def test_evidence_leads_into_the_timeline() -> None:
         ),
     )
     assert following is not None
-    assert plain(following) == "Look next at the gap with most of this loss: 125.000 ms from 2.125000000s on gpu1."
+    assert (
+        plain(following)
+        == "Look next at the gap with most of this loss: 125.000 ms from 2.125000000s on gpu1 (rank 1)."
+    )
+
+
+def test_evidence_keeps_the_names_it_begins_with() -> None:
+    evidence = (Evidence("nvjet_tst: 8.091 ms beside communication", "contention"),)
+    view = FINDINGS.build(replace(RUN, findings=(msgspec.structs.replace(FINDING, evidence=evidence),)))
+
+    assert isinstance(view, FindingsView)
+    assert view.findings[0].evidence == ((Phrase("nvjet_tst: 8.091 ms beside communication."),),)
+
+
+@pytest.mark.parametrize(
+    ("basis", "unit"),
+    [(Basis.STEPS, "ns a step"), (Basis.AFTER_START_UP, "ns after start-up"), (Basis.WINDOW, "ns in all")],
+)
+def test_amounts_say_what_they_are_of(basis: Basis, unit: str) -> None:
+    """What starting up costs is no part of a steady run: nothing is won after it, though there was much in all."""
+    losses = replace(LOSSES, step_losses=replace(LOSSES.step_losses, basis=basis))
+    run = run_of(losses)
+    view = FINDINGS.build(replace(run, findings=(msgspec.structs.replace(FINDING, recoverable_ns=0),)))
+
+    assert isinstance(view, FindingsView)
+    assert (view.findings[0].amount, view.findings[0].unit) == ("0", unit)
 
 
 def test_throughput_is_told_with_its_conventions_and_what_it_was_counted_from() -> None:
@@ -89,10 +115,10 @@ def test_throughput_is_told_with_its_conventions_and_what_it_was_counted_from() 
 
     assert isinstance(view, ThroughputView)
     assert view.heading == (
-        "8,192 tokens a second, MFU 30.0 % (causal attention), MFU 35.0 % (full attention), 4.00 an hour, efficiency "
-        "75.0 % of 1 GPU, a token (compute 0.900 x exposed communication 0.950 x waiting 0.877)"
+        "8,192 tokens a second, MFU 30.0 % (causal attention), MFU 35.0 % (full attention), 4.00 an hour"
     )
     assert view.sentences == (
+        "Efficiency 75.0 % of 1 GPU, a token (compute 0.900 x exposed communication 0.950 x waiting 0.877).",
         "Peak of one GPU: 989.0 TFLOP/s dense of bf16, given with --peak.",
         "8,192 tokens a step on 2 GPUs.",
         "7,372,800 tokens for one unit of the price.",

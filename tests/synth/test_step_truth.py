@@ -29,3 +29,12 @@ def test_the_mean_step_is_that_of_the_slowest_rank() -> None:
     quick, slow = ([*step(0, ns), *step(1, ns), *step(2, ns)] for ns in (40, 200))
 
     assert mean_step_ns(simulate([quick, slow], PROMPT)) == 205
+
+
+def test_a_first_step_of_over_one_and_a_half_medians_is_warm_up_of_all_ranks() -> None:
+    # steps of 405, 45 and 45, beside 205 each
+    warm = [*step(0, 400), *step(1, 40), *step(2, 40), *step(3, 40)]
+    even = [*step(0, 200), *step(1, 200), *step(2, 200), *step(3, 200)]
+
+    assert mean_step_ns(simulate([warm], PROMPT)) == 45
+    assert mean_step_ns(simulate([warm, even], PROMPT)) == 205

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from nsysan.attribution.collectives.clock_line import TIE_NS
 from nsysan.attribution.collectives.job_collectives import Measured
 from nsysan.attribution.collectives.waiting import Waits
 from nsysan.model.tables import BoolArray, Int64Array
+from nsysan.model.thresholds import TIE_NS
 
 
 def charged_waits(measured: Iterable[Measured], member_count: int) -> Int64Array:

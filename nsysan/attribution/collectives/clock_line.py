@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.model.tables import Int64Array
+from nsysan.model.thresholds import TIE_NS
 
-TIE_NS = 20_000
-"""Ends on one clock differ by 10 to 20 us: no claim about who came first is finer."""
 FEWEST_FOR_DRIFT = 16
 FASTEST_DRIFT_FRAC = 5e-4
 """Quartz is right to 0.1 in a thousand, two of them to 0.2: ends that part faster are no drift."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -87,7 +87,7 @@ class Pairing:
 def all_series(pairing: Pairing) -> list[Series]:
     """Every operation in exactly one series."""
     found = []
-    for key, lanes in _lanes(pairing.found):
+    for key, lanes in _with_nameless(pairing, list(_lanes(pairing.found))):
         if key.communicator == NONE:
             found += _by_agreement(pairing, key, lanes)
         else:
@@ -100,8 +100,43 @@ class _Key:
     """What the operations of a series share; ``peers`` are the two ranks of messages between two."""
 
     kind: int
+    backend: int
     communicator: int
     peers: tuple[int, int]
+
+
+_Keyed = tuple[_Key, list[Lane]]
+
+
+def _with_nameless(pairing: Pairing, keyed: Sequence[_Keyed]) -> list[_Keyed]:
+    """The lanes of a communicator that lacks ranks among those that name none, where these may be the lacking ones.
+
+    Payloads may be recorded of some ranks only: then neither part is all that take part.
+    """
+    nameless = {(key.kind, key.backend): lanes for key, lanes in keyed if _names_nothing(key)}
+    members = {place: {lane.member for lane in lanes} for place, lanes in nameless.items()}
+    kept = []
+    for key, lanes in keyed:
+        place = (key.kind, key.backend)
+        if _may_lack(pairing, key, lanes, members.get(place, set())):
+            nameless[place].extend(lanes)
+        else:
+            kept.append((key, lanes))
+    return kept
+
+
+def _names_nothing(key: _Key) -> bool:
+    return key.communicator == NONE and key.peers[0] == NONE
+
+
+def _may_lack(pairing: Pairing, key: _Key, lanes: Sequence[Lane], others: set[int]) -> bool:
+    """Whether operations of other members may be of the communicator, without naming it; their ends have to tell."""
+    is_told_by_ends = key.kind == SEND_RECV or pairing.found.kinds.meeting(key.kind) is Meeting.SYMMETRIC
+    if key.communicator == NONE or key.peers[0] >= 0 or not is_told_by_ends:
+        return False
+    size = pairing.communicators[key.communicator].size
+    members = {lane.member for lane in lanes}
+    return (size is None or len(members) < size) and bool(others - members)
 
 
 def _lanes(found: JobOperations) -> Iterator[tuple[_Key, list[Lane]]]:
@@ -125,7 +160,8 @@ def _lanes(found: JobOperations) -> Iterator[tuple[_Key, list[Lane]]]:
     for lanes_of_key in groups.values():
         row = lanes_of_key[0].rows[0]
         peers = (int(low[row]), int(high[row]))
-        yield _Key(int(operations.kind[row]), int(operations.communicator[row]), peers), lanes_of_key
+        kind, backend, communicator = operations.kind[row], operations.backend[row], operations.communicator[row]
+        yield _Key(int(kind), int(backend), int(communicator), peers), lanes_of_key
 
 
 def _on_communicator(pairing: Pairing, key: _Key, lanes: list[Lane]) -> Series:
@@ -149,6 +185,8 @@ def _is_whole(pairing: Pairing, members: tuple[int, ...], size: int | None) -> t
     """Whether these members are all that take part, and if not, why."""
     if size is not None:
         missing = size - len(members)
+        if pairing.missing_count == 0 and missing:
+            return False, f"{missing} of its {size} ranks recorded nothing that names it"
         verb = "is" if missing == 1 else "are"
         return missing == 0, None if missing == 0 else f"{missing} of its {size} ranks {verb} not given"
     if pairing.is_contested:
@@ -194,7 +232,7 @@ def _meeting(pairing: Pairing, key: _Key, lanes: list[Lane]) -> tuple[Meeting, s
     untold = operations.peer_count[rows] == ABSENT
     as_many = untold & np.isin(operations.message_count[rows], (2 * size, 2 * (size - 1)))
     equally_often = len({len(lane.rows) for lane in lanes}) == 1
-    if size == _TWO or exchanges_with_all.all() or (as_many.all() and equally_often):
+    if size == _TWO or exchanges_with_all.all() or ((exchanges_with_all | as_many).all() and equally_often):
         return Meeting.SYMMETRIC, None
     return Meeting.UNKNOWN, "which rank sends to which is not recorded"
 
@@ -224,28 +262,52 @@ def _meeting_of_kind(pairing: Pairing, key: _Key, lanes: list[Lane]) -> tuple[Me
 
 
 def _by_agreement(pairing: Pairing, key: _Key, lanes: list[Lane]) -> list[Series]:
-    """The series of lanes of which no communicator is known: those belong together whose ends agree."""
+    """The series of lanes of which no communicator is known: those belong together whose ends agree.
+
+    Where some of them name one of as many ranks, the others are of it as well.
+    """
     left = sorted(lanes, key=lambda lane: -len(lane.rows))
     found = []
     while left:
-        reference = left[0]
-        chosen = {reference.member: reference}
-        shifts = {reference.member: 0}
-        apart_ns = {reference.member: -1.0}
-        for lane in left[1:]:
-            if lane.member == reference.member:
-                continue
-            one_clock = pairing.clocks.is_one(reference.member, lane.member)
-            fit = align(pairing.ends_ns(reference), pairing.ends_ns(lane), one_clock=one_clock)
-            if fit.apart_ns <= AGREEMENT_NS and fit.apart_ns < apart_ns.get(lane.member, np.inf):
-                chosen[lane.member], shifts[lane.member], apart_ns[lane.member] = lane, fit.shift, fit.apart_ns
-        members = sorted(chosen)
-        table = placed([chosen[member].rows for member in members], [shifts[member] for member in members])
-        group = [chosen[member] for member in members]
-        meeting, unresolved = _meeting(pairing, key, group)
-        is_whole, why = _is_whole(pairing, tuple(members), None)
-        if len(members) == 1 and len(pairing.clocks.report_of) > 1:
-            why = "no other rank's operations end together with its own"
-        found.append(Series(key.kind, NONE, meeting, tuple(members), table, is_whole, unresolved or why))
+        chosen = _agreeing(pairing, left)
+        group = [lane for lane, _ in chosen]
+        members = tuple(lane.member for lane in group)
+        own_key = replace(key, communicator=_communicator_of(pairing, group))
+        meeting, unresolved = _meeting(pairing, own_key, group)
+        is_whole, why = _is_whole_by_agreement(pairing, own_key, members)
+        table = placed([lane.rows for lane in group], [shift for _, shift in chosen])
+        found.append(Series(key.kind, own_key.communicator, meeting, members, table, is_whole, unresolved or why))
         left = [lane for lane in left if all(lane is not one for one in group)]
     return found
+
+
+def _agreeing(pairing: Pairing, left: Sequence[Lane]) -> list[tuple[Lane, int]]:
+    """The first lane and one of each other member whose ends agree best with its own, with their shifts, by member."""
+    reference = left[0]
+    chosen = {reference.member: (reference, 0)}
+    apart_ns = {reference.member: -1.0}
+    for lane in left[1:]:
+        if lane.member == reference.member:
+            continue
+        one_clock = pairing.clocks.is_one(reference.member, lane.member)
+        fit = align(pairing.ends_ns(reference), pairing.ends_ns(lane), one_clock=one_clock)
+        if fit.apart_ns <= AGREEMENT_NS and fit.apart_ns < apart_ns.get(lane.member, np.inf):
+            chosen[lane.member], apart_ns[lane.member] = (lane, fit.shift), fit.apart_ns
+    return [chosen[member] for member in sorted(chosen)]
+
+
+def _communicator_of(pairing: Pairing, group: Sequence[Lane]) -> int:
+    """The one communicator that lanes of the group name, ``NONE`` where there is none, or it is too small for all."""
+    names = {int(pairing.found.operations.communicator[lane.rows[0]]) for lane in group} - {NONE}
+    if len(names) != 1:
+        return NONE
+    (name,) = names
+    size = pairing.communicators[name].size
+    return name if size is None or len(group) <= size else NONE
+
+
+def _is_whole_by_agreement(pairing: Pairing, key: _Key, members: tuple[int, ...]) -> tuple[bool, str | None]:
+    size = None if key.communicator == NONE else pairing.communicators[key.communicator].size
+    if size is None and len(members) == 1 and len(pairing.clocks.report_of) > 1:
+        return False, "no other rank's operations end together with its own"
+    return _is_whole(pairing, members, size)

@@ -15,7 +15,7 @@ from nsysan.timeline.ordering import order_of
 
 def torch_calls(host: Host, recorded: CollectiveCalls) -> CallsOfReport:
     """The calls in PyTorch's own record of them."""
-    recorded = recorded.take(order_of(recorded.global_tid, recorded.start_ns, -recorded.end_ns))
+    recorded = in_order_of_stretches(recorded)
     kind_ids, kind_of = coded(recorded.kind_id)
     numbers = {kind.value: place for place, kind in enumerate(KINDS)}
     kinds = np.array([numbers[host.trace.text(kind_id)] for kind_id in kind_ids.tolist()])[kind_of]
@@ -39,6 +39,11 @@ def torch_calls(host: Host, recorded: CollectiveCalls) -> CallsOfReport:
         dtype=dtype_of,
     )
     return CallsOfReport(calls, keys, (), tuple(host.trace.text(dtype_id) for dtype_id in dtype_ids.tolist()))
+
+
+def in_order_of_stretches(recorded: CollectiveCalls) -> CollectiveCalls:
+    """The calls by thread and begin, of those that begin together the longest first."""
+    return recorded.take(order_of(recorded.global_tid, recorded.start_ns, -recorded.end_ns))
 
 
 def _torch_key(host: Host, recorded: CollectiveCalls, row: int) -> CommunicatorKey:

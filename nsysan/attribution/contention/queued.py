@@ -12,16 +12,13 @@ from nsysan.attribution.contention.streams import stream_codes
 from nsysan.attribution.launch import NO_CALL
 from nsysan.model.partition import Activity
 from nsysan.model.tables import BoolArray, IdArray, Int64Array, Table
+from nsysan.model.thresholds import AT_ONCE_NS, SHORTEST_DELAY_NS
 from nsysan.timeline.intervals import union
 from nsysan.timeline.ordering import order_of
 
 if TYPE_CHECKING:
     from nsysan.attribution.host import Host
 
-AT_ONCE_NS = 5_000
-"""What begins so soon after something has ended may have waited for it."""
-SHORTEST_DELAY_NS = 10_000
-"""Any work needs a few microseconds from its call to its begin."""
 _MOST_LOOKED_AT = 10_000
 _NOTHING_ENDED = -1
 

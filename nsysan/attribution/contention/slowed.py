@@ -12,21 +12,12 @@ from nsysan.attribution.grouping import codes_of
 from nsysan.model.distinct import distinct, first_rows
 from nsysan.model.partition import Activity
 from nsysan.model.tables import ABSENT, BoolArray, IdArray, Int64Array, Table
+from nsysan.model.thresholds import BESIDE_FRAC, FEWEST_COMPARED_KERNELS, STEADY_FRAC, UNSTEADY_FRAC
 from nsysan.timeline.intervals import union
 from nsysan.timeline.ordering import order_of
 
 if TYPE_CHECKING:
     from nsysan.attribution.job import Gpu, Job
-
-FEWEST_KERNELS = 3
-"""So many must have run beside communication, and so many alone, to be compared."""
-BESIDE_FRAC = 0.5
-"""A kernel ran beside communication where so much of it did; alone where none did; else it tells neither."""
-
-STEADY_FRAC = 0.25
-"""Kernels that vary by more of their median alone are not alike, whatever their grid: products of other depth."""
-UNSTEADY_FRAC = 0.5
-"""Beside communication they may vary more: by how long, and with what, they share the GPU."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +114,7 @@ class _Grouped:
         """Which groups are large enough, and have at most so much of their median between the outer tenths."""
         last = np.maximum(self.counts - 1, 0)
         spread_ns = self._at(last - last // 10) - self._at(last // 10)
-        varies: BoolArray = (self.counts >= FEWEST_KERNELS) & (spread_ns <= share * self.median_ns)
+        varies: BoolArray = (self.counts >= FEWEST_COMPARED_KERNELS) & (spread_ns <= share * self.median_ns)
         return varies
 
     def _at(self, rank: Int64Array) -> Int64Array:

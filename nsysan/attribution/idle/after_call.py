@@ -8,9 +8,9 @@ from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.idle.gaps import EndedGaps
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.idle_pieces import IdlePieces
-from nsysan.attribution.idle.thresholds import HANDOVER_NS, LONG_CALL_NS
 from nsysan.model.distinct import distinct
 from nsysan.model.idle import Cause
+from nsysan.model.thresholds import HANDOVER_NS, LONG_CALL_NS
 from nsysan.model.trace import PROCESS_BITS
 from nsysan.timeline.intervals import Intervals, union
 from nsysan.timeline.labelling import NOBODY, first_come

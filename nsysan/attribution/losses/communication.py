@@ -8,8 +8,10 @@ import numpy as np
 
 from nsysan.attribution.collectives.exposure import Exposure
 from nsysan.attribution.collectives.job_collectives import JobCollectives, Measured
-from nsysan.attribution.collectives.kinds import SEND_RECV
+from nsysan.attribution.collectives.kinds import KINDS, SEND_RECV
 from nsysan.attribution.collectives.pipelines import across_stages, stage_of_members
+from nsysan.attribution.collectives.series import Series
+from nsysan.model.kernels import Collective
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array
 from nsysan.timeline.intervals import Intervals, intersection, union
 
@@ -19,12 +21,14 @@ class ExposedCommunication:
     """When communication of one device is exposed, on its report's clock.
 
     ``bubble`` is what of ``wait`` is for other stages of a pipeline. ``messages`` is that of messages between pairs of
-    ranks whose waits are not known. What several of them cover is ``transfer`` first, then ``wait``.
+    ranks whose waits are not known. What several of them cover is ``transfer`` first, then ``wait``. ``exchange`` is
+    that part of ``transfer`` in which ranks send to all others.
     """
 
     wait: Intervals
     bubble: Intervals
     transfer: Intervals
+    exchange: Intervals
     messages: Intervals
     unresolved: Intervals
 
@@ -36,12 +40,14 @@ class ExposedByMember:
         self._found, self._exposure = found, exposure
         self._waits_ns = np.full(len(found.operations), ABSENT)
         self._is_message = np.zeros(len(found.operations), np.bool_)
+        self._is_exchange = np.zeros(len(found.operations), np.bool_)
         self._is_across_stages = np.zeros(len(found.operations), np.bool_)
         for one in found.measured:
             if one.waits is not None:
                 self._waits_ns[one.complete_table] = one.waits.wait_ns + self._delayed_ns(one)
-            if one.series.kind == SEND_RECV:
-                self._is_message[one.series.table[one.series.table >= 0]] = True
+            runs = one.series.table[one.series.table >= 0]
+            self._is_message[runs] = one.series.kind == SEND_RECV
+            self._is_exchange[runs] = _sends_to_all(one.series)
         for one in across_stages(found.measured, stage_of_members(found.pipelines)):
             self._is_across_stages[one.complete_table] = True
 
@@ -72,9 +78,17 @@ class ExposedByMember:
         transfer = _exposed(exposed, begun_ns, end_ns, known)
         wait = _exposed(exposed, start_ns, begun_ns, known).without(transfer)
         bubble = _exposed(exposed, start_ns, begun_ns, known & self._is_across_stages[own]).without(transfer)
+        exchange = _exposed(exposed, begun_ns, end_ns, known & self._is_exchange[own])
         messages = _exposed(exposed, start_ns, end_ns, ~known & message).without(transfer).without(wait)
         unresolved = exposed.without(transfer).without(wait).without(messages)
-        return ExposedCommunication(wait, bubble, transfer, messages, unresolved)
+        return ExposedCommunication(wait, bubble, transfer, exchange, messages, unresolved)
+
+
+def _sends_to_all(series: Series) -> bool:
+    """Whether tokens may be handed out in it: in all-to-alls, and in groups of messages between more than a pair."""
+    return series.kind == KINDS.index(Collective.ALL_TO_ALL) or (
+        series.kind == SEND_RECV and len(series.members) > 2  # noqa: PLR2004 -- more than a pair
+    )
 
 
 def _exposed(exposed: Intervals, start_ns: Int64Array, end_ns: Int64Array, chosen: BoolArray) -> Intervals:

@@ -11,7 +11,6 @@ from nsysan.attribution.cuda_calls import CallKind
 from nsysan.attribution.host import Host
 from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.idle.pieces import IdleTime
-from nsysan.attribution.idle.thresholds import BATCH_BYTES
 from nsysan.attribution.job import Device, Job
 from nsysan.attribution.launch import NO_CALL
 from nsysan.attribution.stages.codes import UNASSIGNED
@@ -23,6 +22,7 @@ from nsysan.model.losses import EXPOSED_COPY
 from nsysan.model.partition import Part
 from nsysan.model.stages import Stage
 from nsysan.model.tables import BoolArray, Copies, Int64Array
+from nsysan.model.thresholds import BATCH_BYTES, SAVED_BYTES, SAVING_FRAC
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.timeline.intervals import Intervals, intersection, union
 
@@ -35,10 +35,6 @@ _BRINGS_BATCH = (stage_code(Stage.DATA), stage_code(Stage.HOST_TO_DEVICE_COPY))
 _BATCH, _OTHER, _READ_BACK, _SAVED = range(4)
 """What a copy brings."""
 _CLASSES = {_BATCH: _DATA, _OTHER: _MEMORY, _READ_BACK: _SCHEDULING, _SAVED: _SCHEDULING}
-_SAVED_BYTES = 1 << 26
-"""To the host in one step: far above what is read back to be logged, far below the states of a model. Proposal."""
-_SAVING_FRAC = 0.5
-"""Of the steps: what as many or more of them copy to the host is part of a step, as offloading is. Proposal."""
 
 
 class CopiesOfDevice:
@@ -106,8 +102,8 @@ class CopiesOfDevice:
         step = steps.labelling().at(self._device.activities.start_ns[self._places])
         held = saved & (step >= 0)
         saved_bytes = np.bincount(step[held], self._records.size_bytes[held].clip(min=0), len(steps))
-        saves = saved_bytes >= _SAVED_BYTES
-        return np.asarray(held & saves[step] & (saves.mean() < _SAVING_FRAC))
+        saves = saved_bytes >= SAVED_BYTES
+        return np.asarray(held & saves[step] & (saves.mean() < SAVING_FRAC))
 
     def _is_batch(self) -> BoolArray:
         """Copies of some size to the device that the data stage made, or called in a range that loads data."""

@@ -50,6 +50,11 @@ class DeviceLosses:
         """How much of that was for other stages of its pipeline."""
         return self._within(self._exposed.bubble)
 
+    @property
+    def exchange_ns(self) -> Int64Array:
+        """How long transfers in which ranks send to all others were exposed."""
+        return self._within(self._exposed.exchange)
+
     def idle_ns(self, shorter_than_ns: int | None = None) -> Int64Array:
         """How long each stretch idles; where a bound is given in gaps that are shorter."""
         gaps = self._device.occupancy.idle()

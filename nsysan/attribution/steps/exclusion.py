@@ -12,11 +12,7 @@ from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.steps.tiles import DeviceSteps
 from nsysan.model.idle import Cause
 from nsysan.model.tables import BoolArray, Int64Array
-
-DISTURBED_FRAC = 0.02
-"""A step that loses more of its time to loading code, or to the profiler, is none of the steady state."""
-WARM_UP_FACTOR = 1.5
-"""A first step that takes so many medians is still warming up."""
+from nsysan.model.thresholds import DISTURBED_FRAC, WARM_UP_FACTOR
 
 
 class Exclusion(str, Enum):

@@ -10,12 +10,8 @@ from nsysan.attribution.activities import SOURCES, Activities
 from nsysan.attribution.steps.exclusion import Exclusion
 from nsysan.attribution.steps.tiles import DeviceSteps
 from nsysan.model.distinct import coded
+from nsysan.model.thresholds import START_UP_KERNEL_FRAC, START_UP_WORK_FRAC
 from nsysan.model.trace import Trace
-
-SIGNIFICANT_FRAC = 0.01
-"""A function with so much of the kernel time belongs to what is repeated."""
-MOST_WORK_FRAC = 0.5
-"""What holds more of the kernel time is no start-up: a single step, and a sweep, run each function a first time."""
 
 
 def start_up_end(steps: DeviceSteps, excluded: Sequence[Exclusion | None]) -> int:
@@ -41,9 +37,9 @@ def start_up_end_without_steps(activities: Activities, trace: Trace) -> int | No
     np.minimum.at(first_start_ns, name_of, kernels.start_ns[rows])
     is_first = kernels.start_ns[rows] == first_start_ns[name_of]
     np.minimum.at(first_end_ns, name_of[is_first], kernels.end_ns[rows][is_first])
-    significant = times_ns >= SIGNIFICANT_FRAC * times_ns.sum()
+    significant = times_ns >= START_UP_KERNEL_FRAC * times_ns.sum()
     if not significant.any():
         return None
     end_ns = int(first_end_ns[significant].max())
     before_ns = int(durations_ns[kernels.start_ns[rows] < end_ns].sum())
-    return end_ns if before_ns <= MOST_WORK_FRAC * durations_ns.sum() else None
+    return end_ns if before_ns <= START_UP_WORK_FRAC * durations_ns.sum() else None

@@ -16,11 +16,9 @@ from nsysan.model.distinct import coded, summed
 from nsysan.model.kernels import OF_LAYERS, KernelClass
 from nsysan.model.partition import Activity
 from nsysan.model.tables import Int64Array, Kernels
+from nsysan.model.thresholds import FEWEST_BURSTS, SIMILAR_BURST_FRAC
 from nsysan.model.trace import Trace
 from nsysan.timeline.labelling import NOBODY, Labelling
-
-_FEWEST_BURSTS = 3
-_SIMILAR = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +87,7 @@ def heuristic_steps(activities: Activities, trace: Trace) -> DeviceSteps | None:
     is_optimizer = np.array([found is KernelClass.OPTIMIZER for found in classes])[name_of]
     separates = np.array([found in OF_LAYERS for found in classes])[name_of]
     after_burst = _burst_ends(is_optimizer, separates)
-    if len(after_burst) < _FEWEST_BURSTS or not _is_periodic(np.diff(after_burst)):
+    if len(after_burst) < FEWEST_BURSTS or not _is_periodic(np.diff(after_burst)):
         return None
     return _steps(kernels.start_ns[after_burst], np.empty(0, np.int64))
 
@@ -108,7 +106,7 @@ def _burst_ends(is_optimizer: np.ndarray, separates: np.ndarray) -> Int64Array:
 
 def _is_periodic(kernel_counts: Int64Array) -> bool:
     median = float(np.median(kernel_counts))
-    similar = np.abs(kernel_counts - median) <= _SIMILAR * median
+    similar = np.abs(kernel_counts - median) <= SIMILAR_BURST_FRAC * median
     return bool(2 * similar.sum() > len(kernel_counts))
 
 

@@ -8,10 +8,11 @@ from itertools import pairwise, product
 from nsysan.calibrate.bench import Bench, Figures, Measurement
 from nsysan.calibrate.exchanges import DTYPE, NUMBERS, Group
 from nsysan.calibrate.libraries import native
-from nsysan.calibrate.sampling import Effort, batch
+from nsysan.calibrate.sampling import batch
 from nsysan.calibrate.spread import doubts, spread_of
 from nsysan.hardware.bandwidth import bus_factor
 from nsysan.model.ceilings import CollectiveCurve, CurvePoint, Mode, Timing
+from nsysan.model.errors import MissingToolError
 from nsysan.model.kernels import Collective
 from nsysan.model.units import NS_PER_S
 
@@ -29,23 +30,23 @@ _LONGEST_NS = 0.5 * NS_PER_S
 
 def measure(bench: Bench) -> Figures:
     """Every collective, its calls queued one behind the other and each for itself."""
-    count = len(bench.devices) if bench.ranks.is_alone else bench.ranks.count
-    if count < 2:  # noqa: PLR2004 - a collective is of two
+    if bench.rank_count < 2:  # noqa: PLR2004 - a collective is of two
         bench.waive("collectives", "there is one GPU, and nobody to talk to")
         return Figures()
-    largest = _largest_bytes(bench)
     try:
+        largest = _largest_bytes(bench)
         group = Group.of(bench, largest)
         return Figures(collectives=tuple(_curves(bench, group, largest)))
-    except (native().CallFailedError, native().StalledError) as error:
+    except (MissingToolError, native().CallFailedError, native().StalledError) as error:
+        bench.ranks.close()  # whoever waits for this rank hears that it does not come
         bench.waive("collectives", str(error))
         return Figures()
 
 
-def _estimate_s(effort: Effort, device_count: int) -> float:
-    if device_count < 2:  # noqa: PLR2004 - as above
+def _estimate_s(bench: Bench) -> float:
+    if bench.rank_count < 2:  # noqa: PLR2004 - as above
         return 0.0
-    return 15.0 if effort.is_quick else 90.0
+    return 15.0 if bench.effort.is_quick else 90.0
 
 
 MEASUREMENT = Measurement("nccl", "collectives", _estimate_s, measure)
@@ -59,7 +60,6 @@ def _largest_bytes(bench: Bench) -> int:
 
 
 def _curves(bench: Bench, group: Group, largest: int) -> Iterator[CollectiveCurve]:
-    nodes = _node_count(bench)
     for kind, timing in product(NUMBERS, Timing):
         bench.progress.begin(f"collectives: {kind.value.replace('_', ' ')}, {timing.value}")
         yield CollectiveCurve(
@@ -67,17 +67,13 @@ def _curves(bench: Bench, group: Group, largest: int) -> Iterator[CollectiveCurv
             dtype=DTYPE,
             in_place=False,
             rank_count=group.rank_count,
-            node_count=nodes,
+            node_count=bench.ranks.node_count,
             mode=Mode.ONE_PROCESS if bench.ranks.is_alone else Mode.PROCESS_PER_GPU,
             timing=timing,
             registered=False,
             nccl_version=bench.libraries["NCCL"].version,
             points=tuple(_points(group, kind, timing, _sizes(bench, group, kind, largest))),
         )
-
-
-def _node_count(bench: Bench) -> int:
-    return sum(local == 0 for local in bench.ranks.share(bench.ranks.local_rank))
 
 
 def _sizes(bench: Bench, group: Group, kind: Collective, largest: int) -> list[int]:
@@ -124,11 +120,11 @@ def next_size(curve: Sequence[tuple[int, float]]) -> int | None:
 def _point(group: Group, kind: Collective, timing: Timing, size_bytes: int) -> CurvePoint:
     count = group.element_count(kind, size_bytes)
     calls = _PIPELINED_CALLS if timing is Timing.PIPELINED else 1
-    probe_ns = group.times_ns(kind, count, batch(1, calls, is_held=False))[0]
+    probe_ns = group.times_ns(kind, count, batch(1, calls, is_held=False), timing)[0]
     samples: list[float] = []
     # every rank sees the same times, and so does as many calls
     for _ in range(_sample_count(probe_ns * calls)):
-        samples += group.times_ns(kind, count, batch(1, calls, is_held=False))
+        samples += group.times_ns(kind, count, batch(1, calls, is_held=False), timing)
     spread = spread_of(samples)
     algbw = size_bytes / spread.median * NS_PER_S
     factor = bus_factor(kind, group.rank_count)

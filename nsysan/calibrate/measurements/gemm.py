@@ -11,9 +11,10 @@ from typing import Any
 from nsysan.calibrate.bench import Bench, Figures, Measurement
 from nsysan.calibrate.libraries import native
 from nsysan.calibrate.products import Matrices, tried
-from nsysan.calibrate.sampling import Effort, batch, lasting
+from nsysan.calibrate.sampling import batch, lasting
 from nsysan.calibrate.shapes import ANCHORS, Shape, usual_shapes
 from nsysan.calibrate.spread import doubts, spread_of
+from nsysan.hardware.peak_rates import peak_flop_per_s
 from nsysan.model.ceilings import Algorithm, Dtype, GemmCeiling, Regime
 from nsysan.model.units import NS_PER_S
 
@@ -23,6 +24,8 @@ _LARGE_WORKSPACE_BYTES = 256 << 20
 _MANY_ALGORITHMS = 16
 _MEASURED_ALGORITHMS = 3
 _SCREENED_SAMPLES = 5
+_SCREENING_S = 1.0
+"""About what a shape takes besides: its matrices, their check, the screening, and the few of which more is measured."""
 _BETTER_FRAC = 0.02
 """Another algorithm than the first proposal is worth telling from here on."""
 _BURST_SAMPLES = 20
@@ -32,8 +35,7 @@ _ORDER_SEED = 7
 
 def measure(bench: Bench) -> Figures:
     """The products of every data type that the GPU has, in an order that no drift follows."""
-    shapes = (*usual_shapes(is_quick=bench.effort.is_quick), *bench.more_shapes)
-    work = [(dtype, shape) for dtype in Dtype for shape in tried(dtype, shapes)]
+    work = _work(bench)
     random.Random(_ORDER_SEED).shuffle(work)  # noqa: S311 - an order, no secret
     lacking: set[Dtype] = set()
     found: list[GemmCeiling] = []
@@ -46,9 +48,19 @@ def measure(bench: Bench) -> Figures:
     return Figures(gemm=tuple(sorted(found, key=lambda one: (one.dtype, one.m, one.n, one.k, one.transposes))))
 
 
-def _estimate_s(effort: Effort, _device_count: int) -> float:
-    shapes = usual_shapes(is_quick=effort.is_quick)
-    return len(shapes) * len(Dtype) * (3 * effort.sustained_s + effort.least_s)
+def _work(bench: Bench) -> list[tuple[Dtype, Shape]]:
+    """Each product once: the usual shapes in every data type, and those that were asked for."""
+    usual = usual_shapes(is_quick=bench.effort.is_quick)
+    everywhere = ((dtype, shape) for dtype in Dtype for shape in tried(dtype, usual))
+    asked = ((dtype, shape) for dtype, one in bench.more_products for shape in tried(dtype, (one,)))
+    return list(dict.fromkeys((*everywhere, *asked)))
+
+
+def _estimate_s(bench: Bench) -> float:
+    """Of the data types that GPUs of this capability have; as long again as is measured is waited before."""
+    known = peak_flop_per_s(bench.device.facts.capability, 1, 1.0, is_geforce=False)
+    count = sum(not known or dtype in known for dtype, _ in _work(bench))
+    return count * (2 * bench.effort.sustained_s + _SCREENING_S)
 
 
 MEASUREMENT = Measurement("gemm", "matrix products", _estimate_s, measure)
@@ -81,18 +93,19 @@ def _figures(bench: Bench, dtype: Dtype, matrices: Matrices, name: str) -> Itera
     best = _best(bench, dtype, matrices, name)
     if best is not None and best.flop_per_s > first.flop_per_s * (1 + _BETTER_FRAC):
         yield best
-    if replace(matrices.shape, transposes=ANCHORS[0].transposes) in ANCHORS:
+    if matrices.shape in ANCHORS:
         yield _burst(dtype, matrices, gemm)
 
 
 def _best(bench: Bench, dtype: Dtype, matrices: Matrices, name: str) -> GemmCeiling | None:
-    """The fastest of many algorithms that compute rightly; None where there is but one."""
+    """The fastest of the algorithms that compute rightly and, screened, are faster than the first; None: none is."""
     if bench.effort.is_quick:
         return None
     gemm = matrices.gemm(bench, _LARGE_WORKSPACE_BYTES, _MANY_ALGORITHMS)
     screening = batch(_SCREENED_SAMPLES, 1, is_held=True)
     times_ns = {number: median(gemm.time(number, matrices.sets, screening)) for number in range(gemm.algorithm_count)}
-    fastest = sorted(times_ns, key=lambda number: times_ns[number])[:_MEASURED_ALGORITHMS]
+    faster = [number for number in times_ns if times_ns[number] * (1 + _BETTER_FRAC) < times_ns[0]]
+    fastest = sorted(faster, key=lambda number: times_ns[number])[:_MEASURED_ALGORITHMS]
     right = [number for number in fastest if not matrices.wrong_count(gemm, number)]
     for number in sorted(set(fastest) - set(right)):
         bench.waive(f"{name}, algorithm {number}", "it computes wrongly")

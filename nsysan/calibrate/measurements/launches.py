@@ -20,7 +20,7 @@ def measure(bench: Bench) -> Figures:
     return Figures(launches=tuple(_ceiling(launch, samples) for launch, samples in _samples(bench)))
 
 
-MEASUREMENT = Measurement("launches", "launches", lambda *_: 2.0, measure)
+MEASUREMENT = Measurement("launches", "launches", lambda _: 2.0, measure)
 
 
 def _samples(bench: Bench) -> Iterator[tuple[Launch, list[float]]]:

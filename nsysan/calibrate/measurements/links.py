@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nsysan.calibrate.bench import Bench, Figures, Measurement
 from nsysan.calibrate.libraries import native
-from nsysan.calibrate.sampling import Effort, samples_of
+from nsysan.calibrate.sampling import samples_of
 from nsysan.calibrate.spread import doubts, spread_of
 from nsysan.model.ceilings import Direction, HostMemory, LinkCeiling
 from nsysan.model.units import NS_PER_S
@@ -45,7 +45,8 @@ def measure(bench: Bench) -> Figures:
     )
 
 
-def _estimate_s(effort: Effort, device_count: int) -> float:
+def _estimate_s(bench: Bench) -> float:
+    effort, device_count = bench.effort, len(bench.devices)
     sizes = len(_QUICK_SIZES_BYTES if effort.is_quick else _SIZES_BYTES)
     return (4 * device_count + device_count * (device_count - 1)) * sizes * (effort.warm_up_s + effort.least_s)
 

@@ -51,7 +51,7 @@ def measure(bench: Bench) -> Figures:
     return Figures(memory=tuple(_figure(bench, pattern, buffers) for pattern in Pattern))
 
 
-MEASUREMENT = Measurement("memory", "device memory", lambda effort, _: 2 * _seconds(effort), measure)
+MEASUREMENT = Measurement("memory", "device memory", lambda bench: 2 * _seconds(bench.effort), measure)
 
 
 def _figure(bench: Bench, pattern: Pattern, buffers: list[Buffer]) -> MemoryCeiling:

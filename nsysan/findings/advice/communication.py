@@ -58,6 +58,14 @@ COMMUNICATION = (
         holds=lambda job: job.may_share_less(Purpose.EXPERT_PARALLEL),
     ),
     Advice(
+        id="less_context_parallelism",
+        causes=_EXPOSED,
+        sentence="Share sequences over fewer ranks: each layer moves 12 b s w (c - 1) / (c t) bytes a step and "
+        "micro-batch for keys and values of width w and their gradients.",
+        only_if="memory holds the activations of longer parts: 34 s b h / (c t) bytes a layer",
+        holds=lambda job: job.may_share_less(Purpose.CONTEXT_PARALLEL),
+    ),
+    Advice(
         id="share_inside_nodes",
         causes=_EXPOSED,
         sentence="Share the model inside nodes, by tensor or pipeline parallelism, so that data parallelism crosses "

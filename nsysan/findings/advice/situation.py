@@ -10,16 +10,14 @@ from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.analysis.step_losses import StepLosses
 from nsysan.findings.layout_change import layout_change
-from nsysan.findings.thresholds import ADVISED_FRAC, MOSTLY_FRAC
 from nsysan.model.idle import Cause
 from nsysan.model.kernels import Collective, KernelClass
 from nsysan.model.purposes import Purpose
 from nsysan.model.results import ResultSet, Skipped
+from nsysan.model.thresholds import ADVISED_FRAC, MOSTLY_FRAC, USUAL_NODE_GPUS
 
 _REDUCTIONS = {Collective.ALL_REDUCE.value, Collective.REDUCE_SCATTER.value, Collective.ALL_GATHER.value}
 _SOFTMAX = re.compile("softmax", re.IGNORECASE)
-_NVLINK_DOMAIN = 8
-"""GPUs of one usual node."""
 
 
 class Situation:
@@ -68,7 +66,7 @@ class Situation:
     def has_wide_expert_parallelism(self) -> bool:
         """Whether tokens are sent to all over more ranks than a node has GPUs, or over nodes."""
         return any(
-            row.kind == Collective.ALL_TO_ALL.value and (len(row.ranks) > _NVLINK_DOMAIN or (row.nodes or 1) > 1)
+            row.kind == Collective.ALL_TO_ALL.value and (len(row.ranks) > USUAL_NODE_GPUS or (row.nodes or 1) > 1)
             for row in self.collectives
         )
 

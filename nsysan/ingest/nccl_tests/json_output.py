@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -42,6 +42,7 @@ class _Result(msgspec.Struct):
 class _Device(msgspec.Struct):
     rank: int
     hostname: str
+    pid: int | None = None
     device_info: str = ""
 
 
@@ -121,11 +122,18 @@ def _test(document: _Document, rows: tuple[NcclTestRow, ...], name: str) -> Nccl
         nccl_version=version_of(document.nccl_version),
         rank_count=rank_count,
         node_count=len({device.hostname for device in devices}) or None,
+        process_count=_process_count(devices),
         gpu_names=tuple(dict.fromkeys(device.device_info for device in devices if device.device_info)),
         is_cpu_time=any(times is not None and times.cpu_time is not None for times in _all_times(document)),
         rows=rows,
         average_busbw_bytes_per_s=None if average is None else average.bandwidth * 1e9,
     )
+
+
+def _process_count(devices: Sequence[_Device]) -> int | None:
+    """None where a device does not tell its process."""
+    processes = {(device.hostname, device.pid) for device in devices}
+    return None if not processes or any(pid is None for _, pid in processes) else len(processes)
 
 
 def _all_times(document: _Document) -> Iterator[_Times | None]:

@@ -19,7 +19,7 @@ from nsysan.model.units import NS_PER_US
 _LAUNCHER = re.compile(r"\x1b\[[0-9;]*m|\[\d+(?:,\d+)*\](?:<\w+>:?)?|^\s*\d+:\s|\(\w{1,60} pid=\d+[^)]{0,120}\)")
 """What launchers put before every line, or every piece of one."""
 _DEVICE = re.compile(
-    r"Rank +(?P<rank>\d+) (?:Group +\d+ )?Pid +\d+ on +(?P<host>\S+) device +\d+ \[[^\]]*\] (?P<gpu>.+)"
+    r"Rank +(?P<rank>\d+) (?:Group +\d+ )?Pid +(?P<pid>\d+) on +(?P<host>\S+) device +\d+ \[[^\]]*\] (?P<gpu>.+)"
 )
 _LIBRARY = re.compile(r"nccl-library=(?P<code>\d{4,6})")
 _WRONG = re.compile(r"Out of bounds values *: *(?P<count>\d+) *(?P<state>OK|FAILED)")
@@ -60,7 +60,8 @@ class _Table:
     layout: _Layout | None = None
     kind: Collective | None = None
     code: int = 0
-    hosts: dict[int, str] = field(default_factory=dict)
+    processes: dict[int, tuple[str, int]] = field(default_factory=dict)
+    """Host and process of each rank."""
     gpu_names: dict[str, None] = field(default_factory=dict)
     rows: list[NcclTestRow] = field(default_factory=list)
     wrong_count: int | None = None
@@ -109,7 +110,7 @@ def _take_heading(table: _Table, line: str) -> None:
     table.layout = _Layout.of(line.split()) or table.layout
     table.kind = table.kind or kind_in(line)
     if (device := _DEVICE.search(line)) is not None:
-        table.hosts[int(device["rank"])] = device["host"]
+        table.processes[int(device["rank"])] = device["host"], int(device["pid"])
         table.gpu_names.setdefault(device["gpu"].strip())
     if (library := _LIBRARY.search(line)) is not None:
         table.code = int(library["code"])
@@ -161,7 +162,8 @@ def _finished(table: _Table, name: str) -> NcclTest:
             "Run the test again and let it finish.",
         )
     refuse_wrong(table.wrong_count, table.rows, name)
-    rank_count = len(table.hosts) or None
+    processes = set(table.processes.values())
+    rank_count = len(table.processes) or None
     inferred = None if table.kind is not None else kind_by_ratio(table.rows, rank_count)
     return NcclTest(
         name=name,
@@ -169,7 +171,8 @@ def _finished(table: _Table, name: str) -> NcclTest:
         kind_is_inferred=inferred is not None,
         nccl_version=version_of(table.code),
         rank_count=rank_count,
-        node_count=len(set(table.hosts.values())) or None,
+        node_count=len({host for host, _ in processes}) or None,
+        process_count=len(processes) or None,
         gpu_names=tuple(table.gpu_names),
         is_cpu_time=table.layout.is_cpu_time,
         rows=with_exact_rates(table.rows),

@@ -21,9 +21,10 @@ from nsysan.analysis.steps import Steps
 from nsysan.model.idle import Cause
 from nsysan.model.partition import Part
 from nsysan.model.results import Skipped
-from nsysan.model.run import Run
+from nsysan.model.run import Run, warnings_first
 from nsysan.model.units import counted, format_count, format_duration, format_fraction, format_timestamp
 from nsysan.planning.throughput import Throughput
+from nsysan.report.clock_words import clock_sentences
 from nsysan.report.columns import WIDTH, cut, drawn, wrapped
 from nsysan.report.evidence_sentences import evidence_sentences
 from nsysan.report.finding_lines import finding_lines
@@ -224,13 +225,14 @@ def _step_lines(run: Run) -> list[str]:
 
 
 def _collective_lines(run: Run) -> list[str]:
-    """How long ranks waited for each other, for whom most, and what a pipeline cannot do without."""
+    """How long ranks waited for each other, for whom most, what a pipeline cannot do without, and on what clock."""
     found = run.results.get(Collectives)
     if isinstance(found, Skipped) or not found.collectives:
         return []
     pipelines = run.results.get(Pipelines)
     bubble = None if isinstance(pipelines, Skipped) else pipeline_sentence(pipelines.pipelines)
-    sentences = (collectives_heading(found), straggler_sentence(found, stragglers_of(run)), bubble)
+    late = straggler_sentence(found, stragglers_of(run))
+    sentences = (collectives_heading(found), late, bubble, " ".join(clock_sentences(run)))
     return [line for sentence in sentences if sentence for line in _wrapped(ended(sentence))]
 
 
@@ -298,7 +300,8 @@ def _gap_cells(gap: Gap) -> list[str]:
 
 
 def _note_lines(run: Run) -> list[str]:
-    return _bounded([f"note: {note.sentence}" for note in run.notes], "note")
+    told = (f"{'warning' if note.is_warning else 'note'}: {note.sentence}" for note in warnings_first(run.notes))
+    return _bounded(list(told), "note")
 
 
 def _skipped_lines(run: Run) -> list[str]:

@@ -1,4 +1,4 @@
-"""What training logs, monitors and the scheduler say of the run, where they were given as evidence."""
+"""What training logs, monitors, the scheduler and profiles say of the run, where they were given as evidence."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ from dataclasses import dataclass
 
 from nsysan.model.run import Run
 from nsysan.report.elements import Table
-from nsysan.report.evidence_sentences import evidence_sentences, jobs_of, logs_of, recordings_of
-from nsysan.report.evidence_tables import job_table, samples_table, training_table
+from nsysan.report.evidence_sentences import (
+    evidence_sentences,
+    jobs_of,
+    logs_of,
+    profiles_of,
+    recordings_of,
+)
+from nsysan.report.evidence_tables import job_table, profile_table, samples_table, training_table
 from nsysan.report.section import Layout, Section, View
 
 _CONTEXT = "These figures are of the files named, not of the traces; neither is corrected by the other."
@@ -25,7 +31,12 @@ def _build(run: Run) -> EvidenceView | None:
     sentences = tuple(evidence_sentences(run))
     if not sentences:
         return None
-    tables = (training_table(logs_of(run)), samples_table(recordings_of(run)), job_table(jobs_of(run)))
+    tables = (
+        training_table(logs_of(run)),
+        samples_table(recordings_of(run)),
+        job_table(jobs_of(run)),
+        profile_table(profiles_of(run)),
+    )
     utilization = " Time with any kernel is no evidence of MFU." if recordings_of(run) else ""
     return EvidenceView(
         heading=sentences[0].rstrip("."),
@@ -35,4 +46,6 @@ def _build(run: Run) -> EvidenceView | None:
     )
 
 
-SECTION = Section("evidence", 59, "Evidence", "What logs, monitors and the scheduler say", _build, Layout.WIDE)
+SECTION = Section(
+    "evidence", 59, "Evidence", "What logs, monitors, the scheduler and profiles say", _build, Layout.WIDE
+)

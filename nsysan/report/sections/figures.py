@@ -96,7 +96,9 @@ def _told_by(figure: Figure, baseline: Baseline) -> Figure:
     kind = baseline.baseline.peak_memory_kind
     if figure.term is not TERMS["peak_memory"] or kind is None:
         return figure
-    return replace(figure, remark=f"{figure.remark}, {spelled(kind.value)}")
+    told = replace(figure, remark=f"{figure.remark}, {spelled(kind.value)}")
+    profile = baseline.baseline.peak_memory_source
+    return told if profile is None else replace(told, source=f"{profile}, of its own run")
 
 
 def _beside_step(figure: Figure, run: Run) -> Figure:

@@ -19,6 +19,7 @@ from nsysan.report.section import Layout, Section, View
 from nsysan.report.terms import TERMS
 from nsysan.report.walk import CLASS_FILLS
 
+_SPANS = {Basis.STEPS: "a step", Basis.AFTER_START_UP: "after start-up", Basis.WINDOW: "in all"}
 _BOUNDS = {Bound.AT_MOST: "at most", Bound.AT_LEAST: "at least", Bound.EITHER: "about"}
 
 
@@ -94,8 +95,8 @@ def _finding(number: int, finding: Finding, lanes: frozenset[str], of: str) -> F
 
 
 def _evidence(evidence: Evidence, lanes: frozenset[str]) -> Sentence:
-    """The sentence, and where the timeline shows it, how to get there."""
-    place, sentence = evidence.place, Phrase(ended(capitalized(evidence.sentence)))
+    """The sentence as it is, for it may begin with a name, and where the timeline shows it, how to get there."""
+    place, sentence = evidence.place, Phrase(ended(evidence.sentence))
     if place is None:
         return (sentence,)
     begin = format_timestamp(place.start_ns)
@@ -108,8 +109,7 @@ def _evidence(evidence: Evidence, lanes: frozenset[str]) -> Sentence:
 def _of_what(run: Run) -> str:
     """What amounts are of."""
     losses = run.results.get(StepLosses)
-    is_steps = isinstance(losses, Skipped) or losses.step_losses.basis is Basis.STEPS
-    return "a step" if is_steps else "in all"
+    return _SPANS[Basis.STEPS if isinstance(losses, Skipped) else losses.step_losses.basis]
 
 
 def _amount(recoverable_ns: int | None) -> tuple[str, str] | tuple[None, None]:

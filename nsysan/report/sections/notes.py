@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nsysan.model.run import Run
+from nsysan.model.run import Note, Run, warnings_first
 from nsysan.model.units import counted
 from nsysan.report.prose import ended
 from nsysan.report.section import Section, View
@@ -20,8 +20,13 @@ class NotesView(View):
 def _build(run: Run) -> NotesView | None:
     if not run.notes:
         return None
-    sentences = tuple(ended(note.sentence) for note in run.notes)
+    sentences = tuple(_spoken(note) for note in warnings_first(run.notes))
     return NotesView(sentences, heading=f"{counted(len(sentences), 'thing')} to know before trusting the figures")
+
+
+def _spoken(note: Note) -> str:
+    sentence = ended(note.sentence)
+    return f"Warning: {sentence}" if note.is_warning else sentence
 
 
 SECTION = Section("notes", 70, "Notes", "About this run", _build)

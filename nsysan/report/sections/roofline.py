@@ -41,7 +41,8 @@ def _build(run: Run) -> RooflineView | None:
     charts = [] if isinstance(gemms, Skipped) else [roofline(roof, gemms.gemms) for roof in gemms.gemm_roofs]
     return RooflineView(
         heading=_heading(gemms),
-        context="Each product in FLOP/s over operations a byte; the line is what memory and arithmetic allow."
+        context="Each product in FLOP/s over operations a byte; the line is what memory and arithmetic allow, "
+        "dashed where that was not measured."
         if any(charts)
         else None,
         sentences=tuple(_sentences(gemms, held)),

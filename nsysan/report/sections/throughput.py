@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import counted, format_count, format_duration, format_flop_rate, format_fraction
+from nsysan.model.units import counted, format_count, format_duration, format_flop, format_flop_rate, format_fraction
 from nsysan.planning.throughput import GIVEN_PEAK, CostRow, ScalingRow, Throughput, ThroughputReport, UtilisationRow
 from nsysan.report import cells
 from nsysan.report.elements import Cell, Column, Table
@@ -31,8 +31,9 @@ def _build(run: Run) -> ThroughputView | None:
         return None
     report = found.throughput
     tables = (_utilisation(report.utilisation), layout_table(report.layouts), _costs(report.costs))
-    sentences = (*_basis(report), *unknown_sentences(report))
-    return ThroughputView(tuple(filter(None, tables)), sentences, heading=throughput_sentence(report) or _NOTHING)
+    scaling = () if report.scaling is None else (f"{capitalized(_scaling(report.scaling))}.",)
+    sentences = (*scaling, *_basis(report), *unknown_sentences(report))
+    return ThroughputView(tuple(filter(None, tables)), sentences, heading=_listed(_figures(report)) or _NOTHING)
 
 
 _NAMES = {
@@ -56,6 +57,16 @@ _NOTHING = "Neither throughput nor cost is known"
 
 def throughput_sentence(report: ThroughputReport) -> str | None:
     """The figures in one sentence, with the convention of each; None where there is none."""
+    scaling = [] if report.scaling is None else [_scaling(report.scaling)]
+    return _listed([*_figures(report), *scaling])
+
+
+def _listed(figures: Sequence[str]) -> str | None:
+    return capitalized(", ".join(figures)) or None
+
+
+def _figures(report: ThroughputReport) -> list[str]:
+    """The figures of this run alone, with the convention of each."""
     told = [f"{report.tokens_per_s:,.0f} tokens a second"] if report.tokens_per_s is not None else []
     known = [row for row in report.utilisation if row.mfu is not None]
     told += [f"MFU {fraction_or(row.mfu, '')} ({row.attention.value} attention)" for row in known]
@@ -63,9 +74,7 @@ def throughput_sentence(report: ThroughputReport) -> str | None:
         told[-1] += f" of the {report.dtype} peak"
     if report.cost_per_hour is not None:
         told.append(f"{report.cost_per_hour:,.2f} an hour")
-    if report.scaling is not None:
-        told.append(_scaling(report.scaling))
-    return capitalized(", ".join(told)) or None
+    return told
 
 
 def throughput_paragraph(report: ThroughputReport) -> str:
@@ -149,7 +158,7 @@ def _utilisation(rows: Sequence[UtilisationRow]) -> Table | None:
         rows=tuple(
             (
                 Cell(row.attention.value),
-                Cell(f"{row.flop_per_token:.4g}", value=row.flop_per_token),
+                Cell(format_flop(row.flop_per_token), value=row.flop_per_token),
                 Cell(fraction_or(row.mfu, "not known"), value=row.mfu),
                 Cell(fraction_or(row.hfu, "not known"), value=row.hfu),
                 Cell(fraction_or(row.mfu_of_measured, "not known"), value=row.mfu_of_measured),

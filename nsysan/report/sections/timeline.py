@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import msgspec
 import numpy as np
 
-from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.steps import Step
 from nsysan.analysis.timeline import Stretch, Timeline, TimelineLanes
@@ -30,6 +29,7 @@ from nsysan.report.prose import paired, spelled
 from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
 from nsysan.report.steps import steps_by_gpu
 from nsysan.report.terms import TERMS
+from nsysan.report.whereabouts import ranks_of_gpus
 
 EVEN_FRAC = 0.05
 """Where shares of computing lie no further apart, none of the stretches is worth a name."""
@@ -99,7 +99,7 @@ def _data(run: Run, timeline: TimelineLanes) -> str:
     drawn = msgspec.to_builtins(replace(timeline, all_gpus=all_gpus, stretches=(), kernel_places=(), part_places=()))
     steps, clocks = steps_by_gpu(run), lane_clocks(run)
     markers: dict[str | None, int] = {None: 0}
-    ranks = _ranks_of_gpus(run)
+    ranks = ranks_of_gpus(run)
     for lane in (*drawn["lanes"], *drawn["other_lanes"]):
         lane["rank"] = ranks.get(lane["id"])
         lane["has_own_clock"] = clocks.get(lane["id"]) is LaneClock.OWN
@@ -110,19 +110,9 @@ def _data(run: Run, timeline: TimelineLanes) -> str:
     return msgspec.json.encode({**drawn, "fills": fills, "paints": paints, "markers": list(markers)}).decode()
 
 
-def _ranks_of_gpus(run: Run) -> dict[str, int]:
-    """The rank of each GPU that one rank alone uses, where ranks have anything to do with each other."""
-    found, gpu_time = run.results.get(Collectives), run.results.get(GpuTime)
-    if isinstance(found, Skipped) or isinstance(gpu_time, Skipped) or len(found.ranks) <= 1:
-        return {}
-    rank_of = {rank.device: rank.rank for rank in found.ranks}
-    ranks = {gpu.id: {rank_of[device] for device in gpu.devices if device in rank_of} for gpu in gpu_time.gpus}
-    return {gpu: next(iter(own)) for gpu, own in ranks.items() if len(own) == 1}
-
-
 def _picked(run: Run, timeline: TimelineLanes) -> str:
     """What numbers all the lanes there are."""
-    ranks = _ranks_of_gpus(run)
+    ranks = ranks_of_gpus(run)
     gpus = {lane.id for lane in timeline.lanes} | {lane.id for lane in timeline.other_lanes}
     return "ranks" if gpus <= ranks.keys() else "GPUs"
 

@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import median
 
 from nsysan.model.partition import Activity
+from nsysan.model.thresholds import WARM_UP_FACTOR
 from nsysan.synth.simulation.program import TaskKind
 from nsysan.synth.simulation.timelines import GpuWork, Range, RankTimeline, Simulation
 
@@ -33,8 +35,20 @@ def steps_of(timeline: RankTimeline) -> tuple[StepTime, ...]:
 
 
 def mean_step_ns(simulation: Simulation) -> float:
-    """The mean closed step of the rank for which it is longest."""
-    return max(_mean_step_ns(steps_of(timeline)) for timeline in simulation.ranks)
+    """The mean closed step of the rank for which it is longest, without the first ones that are warm-up on any rank.
+
+    Warm-up are the first steps as long as they take over 1.5 medians of their rank: there it may wait for what another
+    did before its own first step.
+    """
+    steps = [steps_of(timeline) for timeline in simulation.ranks]
+    warm_up_count = max(map(_warm_up_count, steps))
+    return max(_mean_step_ns(own[warm_up_count:] or own) for own in steps)
+
+
+def _warm_up_count(steps: tuple[StepTime, ...]) -> int:
+    durations_ns = [step.end_ns - step.start_ns for step in steps]
+    longest_ns = WARM_UP_FACTOR * median(durations_ns)
+    return next((row for row, duration_ns in enumerate(durations_ns) if duration_ns <= longest_ns), 0)
 
 
 def _mean_step_ns(steps: tuple[StepTime, ...]) -> float:

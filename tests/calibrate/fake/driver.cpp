@@ -1,5 +1,6 @@
 /// libcuda and NVRTC as a calibration sees them; work takes the programmed time on a virtual clock.
 
+#include <cstdio>
 #include <cstring>
 
 #include "../../../csrc/calibrate/abi.hpp"
@@ -70,7 +71,7 @@ int cuDeviceGetName(char* name, int size, int) {
     return fails("cuDeviceGetName") ? kUnknown : 0;
 }
 int cuDeviceGetUuid_v2(Uuid* uuid, int device) {
-    uuid->bytes.fill(static_cast<unsigned char>(device + 1));
+    uuid->bytes.fill(static_cast<unsigned char>(device + fake::state().first_uuid));
     return fails("cuDeviceGetUuid") ? kUnknown : 0;
 }
 int cuDeviceTotalMem_v2(std::size_t* size, int) {
@@ -103,7 +104,7 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
     return fails("cuDeviceGetAttribute") ? kUnknown : 0;
 }
 int cuDeviceGetPCIBusId(char* id, int size, int device) {
-    std::strncpy(id, device ? "0000:02:00.0" : "0000:01:00.0", static_cast<std::size_t>(size));
+    std::snprintf(id, static_cast<std::size_t>(size), "0000:%02x:00.0", device + 1);
     return fails("cuDeviceGetPCIBusId") ? kUnknown : 0;
 }
 int cuDeviceCanAccessPeer(int* can, int, int) {

@@ -1,8 +1,6 @@
-/// cuBLASLt, NCCL and NVML as a calibration sees them; products and sums are really done.
+/// cuBLASLt and NVML as a calibration sees them; products are really done.
 
 #include <cstring>
-#include <functional>
-#include <set>
 
 #include "../../../csrc/calibrate/abi.hpp"
 #include "numbers.hpp"
@@ -17,94 +15,7 @@ using fake::make;
 namespace {
 
 constexpr int kLtError = 14;
-constexpr int kNcclError = 1;
 constexpr int kNvmlError = 999;
-
-/// A call of NCCL that waits for the end of its group.
-struct Pending {
-    std::string call;
-    const char* send;
-    char* receive;
-    std::size_t count;
-    int type;
-    int peer;
-    void* communicator;
-    void* stream;
-};
-
-std::vector<Pending>& pending() {
-    static std::vector<Pending> calls;
-    return calls;
-}
-
-int nccl_bytes(int type) { return type == 7 ? 4 : type == 9 || type == 6 ? 2 : type == 8 ? 8 : 1; }
-
-int cuda_type(int type) {
-    return type == 7 ? 0 : type == 9 ? 14 : type == 6 ? 2 : type == 8 ? 1 : 3;
-}
-
-int rank_of(const Pending& call) { return static_cast<int>(at(call.communicator).numbers[0]); }
-
-int queue(Pending call) {
-    if (fails(call.call)) {
-        return kNcclError;
-    }
-    pending().push_back(std::move(call));
-    return 0;
-}
-
-double sum_at(const std::vector<Pending>& calls, std::size_t place) {
-    double sum = 0;
-    for (const Pending& call : calls) {
-        sum += fake::load(call.send, place, cuda_type(call.type));
-    }
-    return sum;
-}
-
-/// Does what the calls of all ranks of one collective ask for.
-void exchange(const std::vector<Pending>& calls) {
-    const std::size_t part = calls[0].count * static_cast<std::size_t>(nccl_bytes(calls[0].type));
-    const std::string& name = calls[0].call;
-    for (const Pending& call : calls) {
-        const int type = cuda_type(call.type);
-        const std::size_t rank = static_cast<std::size_t>(rank_of(call));
-        const bool is_reduced = name == "ncclAllReduce" || (name == "ncclReduce" && rank == 0);
-        for (std::size_t place = 0; place < call.count; ++place) {
-            if (is_reduced) {
-                fake::store(call.receive, place, type,
-                            sum_at(calls, place) + fake::state().wrong_by);
-            } else if (name == "ncclReduceScatter") {
-                fake::store(call.receive, place, type, sum_at(calls, rank * call.count + place));
-            }
-        }
-        if (name == "ncclBroadcast") {
-            std::memcpy(call.receive, calls[0].send, part);
-        } else if (name == "ncclAllGather") {
-            for (const Pending& other : calls) {
-                std::memcpy(call.receive + static_cast<std::size_t>(rank_of(other)) * part,
-                            other.send, part);
-            }
-        }
-    }
-}
-
-/// Pairs what is sent with what is received.
-void deliver(const std::vector<Pending>& calls) {
-    std::multimap<std::pair<int, int>, const Pending*> sent;
-    for (const Pending& call : calls) {
-        if (call.call == "ncclSend") {
-            sent.emplace(std::pair(rank_of(call), call.peer), &call);
-        }
-    }
-    for (const Pending& call : calls) {
-        const auto found = sent.find(std::pair(call.peer, rank_of(call)));
-        if (call.call == "ncclRecv" && found != sent.end()) {
-            std::memcpy(call.receive, found->second->send,
-                        call.count * static_cast<std::size_t>(nccl_bytes(call.type)));
-            sent.erase(found);
-        }
-    }
-}
 
 int nvml(const char* call, unsigned* target, unsigned value) {
     *target = value;
@@ -190,7 +101,8 @@ int cublasLtMatmul(void*, void* description, const void*, const void* a, void* a
                    void* stream) {
     (void)d_layout_c;
     if (fails("cublasLtMatmul " + std::to_string(algorithm->data[0]))) return kLtError;
-    at(stream).clock_ns += fake::next_time_ns();
+    const double share = algorithm->data[0] == 0 ? 1 : fake::state().others_take;
+    at(stream).clock_ns += fake::next_time_ns() * share;
     const auto& settings = at(description).numbers;
     const auto &la = at(a_layout).numbers, &lb = at(b_layout).numbers, &ld = at(d_layout).numbers;
     const bool ta = settings[3] != 0, tb = settings[4] != 0;
@@ -213,96 +125,6 @@ int cublasLtMatmul(void*, void* description, const void*, const void* a, void* a
         }
     }
     return 0;
-}
-
-int ncclGetVersion(int* version) {
-    *version = 22809;
-    return fails("ncclGetVersion") ? kNcclError : 0;
-}
-const char* ncclGetErrorString(int) { return "made to fail"; }
-int ncclGetUniqueId(UniqueId* id) {
-    std::strcpy(id->bytes.data(), "a unique id");
-    return fails("ncclGetUniqueId") ? kNcclError : 0;
-}
-int ncclCommInitAll(void** communicators, int count, const int*) {
-    if (fails("ncclCommInitAll")) return kNcclError;
-    for (int rank = 0; rank < count; ++rank) {
-        communicators[rank] = make("communicator");
-        at(communicators[rank]).numbers = {rank, count};
-    }
-    return 0;
-}
-int ncclCommInitRank(void** communicator, int count, UniqueId, int rank) {
-    if (fails("ncclCommInitRank")) return kNcclError;
-    *communicator = make("communicator");
-    at(*communicator).numbers = {rank, count};
-    return 0;
-}
-int ncclCommDestroy(void* communicator) {
-    fails("ncclCommDestroy");
-    drop(communicator, "communicator");
-    return 0;
-}
-int ncclCommAbort(void* communicator) {
-    fails("ncclCommAbort");
-    drop(communicator, "communicator");
-    return 0;
-}
-int ncclCommGetAsyncError(void*, int* code) {
-    *code = 0;
-    return fails("ncclCommGetAsyncError") ? kNcclError : 0;
-}
-int ncclGroupStart() {
-    pending().clear();
-    return fails("ncclGroupStart") ? kNcclError : 0;
-}
-int ncclGroupEnd() {
-    if (fails("ncclGroupEnd")) return kNcclError;
-    const std::vector<Pending> calls = std::move(pending());
-    pending().clear();
-    if (!calls.empty() && (calls[0].call == "ncclSend" || calls[0].call == "ncclRecv")) {
-        deliver(calls);
-    } else if (!calls.empty()) {
-        exchange(calls);
-    }
-    std::set<void*> streams;
-    const double time_ns = fake::next_time_ns();
-    for (const Pending& call : calls) {
-        if (streams.insert(call.stream).second) {
-            at(call.stream).clock_ns += time_ns;
-        }
-    }
-    return 0;
-}
-int ncclAllReduce(const void* send, void* receive, std::size_t count, int type, int, void* c,
-                  void* s) {
-    return queue({"ncclAllReduce", static_cast<const char*>(send), static_cast<char*>(receive),
-                  count, type, 0, c, s});
-}
-int ncclAllGather(const void* send, void* receive, std::size_t count, int type, void* c, void* s) {
-    return queue({"ncclAllGather", static_cast<const char*>(send), static_cast<char*>(receive),
-                  count, type, 0, c, s});
-}
-int ncclReduceScatter(const void* send, void* receive, std::size_t count, int type, int, void* c,
-                      void* s) {
-    return queue({"ncclReduceScatter", static_cast<const char*>(send), static_cast<char*>(receive),
-                  count, type, 0, c, s});
-}
-int ncclBroadcast(const void* send, void* receive, std::size_t count, int type, int root, void* c,
-                  void* s) {
-    return queue({"ncclBroadcast", static_cast<const char*>(send), static_cast<char*>(receive),
-                  count, type, root, c, s});
-}
-int ncclReduce(const void* send, void* receive, std::size_t count, int type, int, int root, void* c,
-               void* s) {
-    return queue({"ncclReduce", static_cast<const char*>(send), static_cast<char*>(receive), count,
-                  type, root, c, s});
-}
-int ncclSend(const void* send, std::size_t count, int type, int peer, void* c, void* s) {
-    return queue({"ncclSend", static_cast<const char*>(send), nullptr, count, type, peer, c, s});
-}
-int ncclRecv(void* receive, std::size_t count, int type, int peer, void* c, void* s) {
-    return queue({"ncclRecv", nullptr, static_cast<char*>(receive), count, type, peer, c, s});
 }
 
 int nvmlInit_v2() {
@@ -349,7 +171,7 @@ int nvmlDeviceGetEccMode(void*, int* mode, int* pending_mode) {
 }
 int nvmlDeviceGetMigMode(void*, unsigned* mode, unsigned* pending_mode) {
     *pending_mode = 0;
-    return nvml("mig", mode, 0);
+    return nvml("mig", mode, fake::state().is_mig);
 }
 int nvmlDeviceGetMaxPcieLinkGeneration(void*, unsigned* generation) {
     return nvml("generation", generation, 5);
@@ -368,11 +190,11 @@ int nvmlDeviceGetP2PStatus(void*, void*, int, int* status) {
     return fails("p2p") ? kNvmlError : 0;
 }
 int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, void*) {
-    *count = 0;
+    *count = static_cast<unsigned>(fake::state().processes);
     return fails("processes") ? kNvmlError : 0;
 }
 int nvmlDeviceGetCurrentClocksEventReasons(void*, unsigned long long* reasons) {
-    *reasons = 4;
+    *reasons = fake::state().reasons;
     return fails("reasons") ? kNvmlError : 0;
 }
 }

@@ -1,6 +1,7 @@
 #include "state.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
 
 namespace fake {
@@ -23,7 +24,7 @@ State& state() {
 bool fails(const std::string& call) {
     const std::lock_guard guard(lock());
     state().log.push_back(call);
-    return ++state().call_count == state().fail_at;
+    return ++state().call_count == state().fail_at || call == state().fail_in;
 }
 
 void* make(const std::string& kind, std::size_t size_bytes) {
@@ -84,21 +85,27 @@ void fake_program(const double* times_ns, int count) {
 
 void fake_set(const char* what, double value) {
     fake::State& s = fake::state();
-    const std::string name = what;
-    if (name == "fail_at") {
-        s.fail_at = static_cast<int>(value);
-    } else if (name == "algorithms") {
-        s.algorithm_count = static_cast<int>(value);
-    } else if (name == "devices") {
-        s.device_count = static_cast<int>(value);
-    } else if (name == "hangs") {
-        s.hangs = value != 0;
-    } else if (name == "lacks_gates") {
-        s.lacks_gates = value != 0;
-    } else if (name == "wrong_by") {
-        s.wrong_by = value;
-    }
+    const std::map<std::string, std::function<void()>> settings{
+        {"fail_at", [&] { s.fail_at = static_cast<int>(value); }},
+        {"algorithms", [&] { s.algorithm_count = static_cast<int>(value); }},
+        {"others_take", [&] { s.others_take = value; }},
+        {"devices", [&] { s.device_count = static_cast<int>(value); }},
+        {"hangs", [&] { s.hangs = value != 0; }},
+        {"lacks_gates", [&] { s.lacks_gates = value != 0; }},
+        {"wrong_by", [&] { s.wrong_by = value; }},
+        {"latency_ns", [&] { s.latency_ns = value; }},
+        {"bytes_per_s", [&] { s.bytes_per_s = value; }},
+        {"early_by_ns", [&] { s.early_by_ns = value; }},
+        {"loses_parts", [&] { s.loses_parts = value != 0; }},
+        {"first_uuid", [&] { s.first_uuid = static_cast<int>(value); }},
+        {"processes", [&] { s.processes = static_cast<int>(value); }},
+        {"is_mig", [&] { s.is_mig = value != 0; }},
+        {"reasons", [&] { s.reasons = static_cast<unsigned long long>(value); }},
+    };
+    settings.at(what)();
 }
+
+void fake_fail_in(const char* call) { fake::state().fail_in = call; }
 
 int fake_call_count() { return fake::state().call_count; }
 

@@ -27,12 +27,25 @@ struct State {
     std::vector<double> times_ns{1000.0};
     std::size_t next_time = 0;
     int fail_at = 0;
+    std::string fail_in;
     int call_count = 0;
     int algorithm_count = 3;
+    /// What products take by any algorithm but the first, as a share of the programmed time.
+    double others_take = 1;
     int device_count = 2;
     bool hangs = false;
     bool lacks_gates = false;
     double wrong_by = 0;
+    /// Of a collective: what it takes at least, what it moves in a second (0: it takes the
+    /// programmed time), and how much longer this process waits in it.
+    double latency_ns = 0;
+    double bytes_per_s = 0;
+    double early_by_ns = 0;
+    bool loses_parts = false;
+    int first_uuid = 1;
+    int processes = 0;
+    bool is_mig = false;
+    unsigned long long reasons = 4;
 };
 
 State& state();

@@ -13,21 +13,21 @@ from nsysan.model.run import Note
 from nsysan.model.text import display_text
 
 
-def unused_profile_notes(job: Job, results: ResultSet) -> Iterator[Note]:
+def shapes_not_taken_notes(job: Job, results: ResultSet) -> Iterator[Note]:
     """A note for each profile of PyTorch that gave no shapes to the results; ``gemms`` must have been asked for."""
     gemms = results.get(Gemms)
     sources = () if isinstance(gemms, Skipped) else gemms.gemm_shape_sources
     for profiled in job.evidence.of(ProfiledTrace):
         if (name := display_text(profiled.name)) not in sources:
-            yield Note("profile_not_used", f"{name} is not used: {_why(profiled, gemms)}.")
+            yield Note("shapes_not_taken", f"No shapes of products are taken from {name}: {_why(profiled, gemms)}.")
 
 
 def _why(profiled: ProfiledTrace, gemms: Gemms | Skipped) -> str:
     if isinstance(gemms, Gemms) and not gemms.gemm_shape_sources:
-        return "the report tells shapes of matrix products itself"
+        return "the report tells them itself"
     if profiled_shapes(profiled) is None:
-        return "it tells no shapes of matrix products; record it with record_shapes=True"
+        return "it tells none; record it with record_shapes=True"
     unfit = "the launches of kernels in it do not fit those of the report, so it may be of another job"
     if isinstance(gemms, Skipped):
         return unfit
-    return f"{unfit}, or {gemms.gemm_shape_sources[0]} tells the shapes already"
+    return f"{unfit}, or {gemms.gemm_shape_sources[0]} tells them already"

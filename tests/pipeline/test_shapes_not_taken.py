@@ -1,4 +1,4 @@
-"""A profile that gives no shapes is said not to be used, and why."""
+"""That no shapes are taken from a profile is said, and why."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def profile(*, sizes: object) -> str:
         (
             Export().kernel(0, 9_000, GEMM),
             None,
-            "it tells no shapes of matrix products; record it with record_shapes=True",
+            "it tells none; record it with record_shapes=True",
         ),
         (
             Export()
@@ -50,17 +50,17 @@ def profile(*, sizes: object) -> str:
             .call(10, 500, "cudaLaunchKernel", correlation=1)
             .kernel(1_000, 8_000, GEMM, correlation=1),
             SIZES,
-            "the report tells shapes of matrix products itself",
+            "the report tells them itself",
         ),
     ],
     ids=["another job", "no shapes", "shapes in the report"],
 )
-def test_why_a_profile_is_not_used(tmp_path: Path, export: Export, sizes: object, why: str) -> None:
+def test_why_no_shapes_are_taken(tmp_path: Path, export: Export, sizes: object, why: str) -> None:
     path = tmp_path / "rank0.pt.trace.json"
     path.write_text(profile(sizes=sizes))
 
     run = analyze_exports(tmp_path, export, options=AnalyzeOptions(evidence=(path,)))
 
-    [note] = [note for note in run.notes if note.id == "profile_not_used"]
-    assert note.sentence == f"rank0.pt.trace.json is not used: {why}."
+    [note] = [note for note in run.notes if note.id == "shapes_not_taken"]
+    assert note.sentence == f"No shapes of products are taken from rank0.pt.trace.json: {why}."
     assert note.sentence in " ".join(render_text(run).split())

@@ -1,0 +1,116 @@
+"""What collectives move and between whom, for reports that do not tell it: from profiles of the same launches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nsysan.attribution.host import Host
+from nsysan.attribution.profiled_collectives import ProfiledCalls, profiled_calls
+from nsysan.model.distinct import coded
+from nsysan.model.evidence import Evidence
+from nsysan.model.profiled import ProfiledTrace
+from nsysan.model.run import Note
+from nsysan.model.tables import CollectiveCalls, IdArray
+from nsysan.model.text import display_text
+from nsysan.model.trace import RankSource, Trace
+from nsysan.model.units import counted
+
+_NAMELESS = -1
+"""Stands for the name of a group that is not that of this rank."""
+
+
+def with_profiled_calls(traces: Sequence[Trace], evidence: Evidence) -> tuple[list[Trace], list[Note]]:
+    """Give each trace that tells no sizes the calls of a profile whose kernels were launched in the same order.
+
+    Sizes and types are the same on every rank that runs the same kernels. Groups, rank and number of ranks are only
+    taken where each trace has a profile of its own rank: the rank that both tell, or that of the only trace.
+    """
+    profiles = [(profiled, told) for profiled in evidence.of(ProfiledTrace) if (told := profiled_calls(profiled.trace))]
+    matches = {
+        place: match
+        for place, trace in enumerate(traces)
+        if not _tells_sizes(trace) and (match := _match(trace, profiles, len(traces))) is not None
+    }
+    has_groups = len(matches) == len(traces) and all(match.is_same_rank for match in matches.values())
+    found = [
+        matches[place].given(trace, has_groups=has_groups) if place in matches else trace
+        for place, trace in enumerate(traces)
+    ]
+    notes = [match.note(traces[place], has_groups=has_groups) for place, match in matches.items()]
+    return found, notes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Match:
+    """A profile and the calls that it tells of a trace; ``calls`` have the ids of the profile's strings."""
+
+    profiled: ProfiledTrace
+    calls: CollectiveCalls
+    is_same_rank: bool
+
+    def given(self, trace: Trace, *, has_groups: bool) -> Trace:
+        """The trace with these calls; with what the profile knows of ranks where groups are taken."""
+        profile, strings = self.profiled.trace, dict(trace.strings)
+        group_id = self.calls.group_id if has_groups else np.full(len(self.calls), _NAMELESS)
+        texts = {**profile.strings, _NAMELESS: ""}
+        calls = replace(
+            self.calls,
+            kind_id=_moved(self.calls.kind_id, texts, strings),
+            dtype_id=_moved(self.calls.dtype_id, texts, strings),
+            group_id=_moved(group_id, texts, strings),
+        )
+        given = replace(trace, strings=strings, collective_calls=calls)
+        return _with_ranks(given, profile) if has_groups else given
+
+    def note(self, trace: Trace, *, has_groups: bool) -> Note:
+        """Which profile tells what of which report."""
+        name, report = display_text(self.profiled.name), display_text(trace.name)
+        told = "between which ranks and how much" if has_groups else "how much"
+        calls = counted(len(self.calls), "call")
+        return Note(
+            "calls_from_profile",
+            f"{name} has the launches of {report}, and tells {told} {calls} of collectives in it move.",
+        )
+
+
+def _match(trace: Trace, profiles: Sequence[tuple[ProfiledTrace, ProfiledCalls]], trace_count: int) -> _Match | None:
+    """The first profile of the trace's own rank that fits, else the first that does."""
+    host = Host(trace)
+    fitting = [
+        _Match(profiled, calls, _is_same_rank(trace, profiled.trace, trace_count))
+        for profiled, told in profiles
+        if (calls := told.calls_in(host)) is not None
+    ]
+    return min(fitting, key=lambda match: not match.is_same_rank, default=None)
+
+
+def _with_ranks(trace: Trace, profile: Trace) -> Trace:
+    trace = replace(trace, process_groups=profile.process_groups, world_size=trace.world_size or profile.world_size)
+    if trace.rank is not None or profile.rank is None:
+        return trace
+    return replace(trace, rank=profile.rank, rank_source=RankSource.PROFILER)
+
+
+def _tells_sizes(trace: Trace) -> bool:
+    return any(table is not None and len(table) for table in (trace.collective_calls, trace.nccl_payloads))
+
+
+def _is_same_rank(trace: Trace, profile: Trace, trace_count: int) -> bool:
+    kernels = trace.kernels
+    if kernels is None or len(np.unique(kernels.device_id)) > 1 or len(np.unique(kernels.global_pid)) > 1:
+        return False
+    if trace.rank is None or profile.rank is None:
+        return trace_count == 1
+    return trace.rank == profile.rank
+
+
+def _moved(ids: IdArray, texts: Mapping[int, str], strings: dict[int, str]) -> IdArray:
+    """The ids of the same texts among ``strings``, to which they are added."""
+    found, place_of = coded(ids)
+    next_id = max(strings, default=0) + 1
+    own = np.arange(next_id, next_id + len(found))
+    strings.update((new, texts[old]) for new, old in zip(own.tolist(), found.tolist(), strict=True) if old in texts)
+    return own[place_of]

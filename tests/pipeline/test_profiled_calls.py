@@ -1,0 +1,103 @@
+"""What PyTorch's profiler recorded of collectives holds for the same launches in a trace of nsys without payloads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nsysan.analysis.collectives import Collectives
+from nsysan.model.run import Run
+from nsysan.pipeline.analyze import AnalyzeOptions, analyze
+from nsysan.synth.generate import generate
+from nsysan.synth.placement import Layout
+from nsysan.synth.request import FileFormat, Request
+from nsysan.synth.scenario import find_scenario
+from nsysan.synth.trace_kind import TraceKind
+from tests.runs import result_of
+
+
+def request(name: str, **changes: object) -> Request:
+    asked = Request(scenario=find_scenario(name), rank_count=4, step_count=4, layout=Layout.PER_RANK)
+    return replace(asked, **changes)  # type: ignore[arg-type]  # the request's own fields
+
+
+def written(folder: Path, asked: Request) -> list[Path]:
+    folder.mkdir(exist_ok=True)
+    return [export.write(folder / name) for name, export in generate(asked).exports.items()]
+
+
+def bare(folder: Path, name: str) -> list[Path]:
+    """Reports of a job's ranks that hold kernels and CUDA calls alone."""
+    return written(folder / "bare", request(name, kinds=frozenset({TraceKind.CUDA})))
+
+
+def profiles(folder: Path, name: str) -> tuple[Path, ...]:
+    """Profiles of the same ranks in another run: other lengths, fewer steps."""
+    asked = request(name, seed=7, step_count=3, file_format=FileFormat.KINETO)
+    return tuple(written(folder / "profiles", asked))
+
+
+def moved(run: Run) -> Counter[tuple[object, ...]]:
+    """What the ranks of each group moved and for how long, whatever the stage of the step."""
+    found: Counter[tuple[object, ...]] = Counter()
+    for row in result_of(run, Collectives).collectives:
+        key = (row.kind, row.ranks, row.bytes)
+        for what in ("count", "duration_ns", "transfer_ns", "wait_ns"):
+            found[(*key, what)] += getattr(row, what)
+    return found
+
+
+def sentences(run: Run, note_id: str = "calls_from_profile") -> list[str]:
+    return [note.sentence for note in run.notes if note.id == note_id]
+
+
+@pytest.mark.parametrize("name", ["healthy", "tensor-parallel"])
+def test_profiles_of_every_rank_tell_what_payloads_would_have(tmp_path: Path, name: str) -> None:
+    paid = analyze(written(tmp_path / "paid", request(name, includes_blobs=True)), AnalyzeOptions())
+
+    told = analyze(bare(tmp_path, name), AnalyzeOptions(evidence=profiles(tmp_path, name)))
+
+    assert moved(told) == moved(paid)
+    assert len(sentences(told)) == 4
+    assert all("tells between which ranks and how much" in sentence for sentence in sentences(told))
+
+
+def test_the_profile_of_one_rank_tells_sizes_of_the_others_but_no_groups(tmp_path: Path) -> None:
+    profile = profiles(tmp_path, "healthy")[0]
+    reports = bare(tmp_path, "healthy")
+    [alone] = result_of(analyze(reports, AnalyzeOptions()), Collectives).collectives
+    [paid] = result_of(
+        analyze(written(tmp_path / "paid", request("healthy", includes_blobs=True)), AnalyzeOptions()), Collectives
+    ).collectives
+
+    run = analyze(reports, AnalyzeOptions(evidence=(profile,)))
+
+    [row] = result_of(run, Collectives).collectives
+    assert (alone.bytes, row.bytes, row.dtype, row.communicator) == (None, paid.bytes, "BFloat16", None)
+    assert (row.transfer_ns, row.wait_ns) == (alone.transfer_ns, alone.wait_ns)
+    assert sentences(run)[1] == (
+        "healthy-rank0.pt.trace.json has the launches of healthy-rank1.sqlite, and tells how much 16 calls of "
+        "collectives in it move."
+    )
+
+
+def test_the_profile_of_the_only_report_tells_its_group(tmp_path: Path) -> None:
+    profile = profiles(tmp_path, "healthy")[2]
+    report = bare(tmp_path, "healthy")[2]
+
+    run = analyze([report], AnalyzeOptions(evidence=(profile,)))
+
+    found = result_of(run, Collectives)
+    assert (found.world_size, [row.communicator for row in found.collectives]) == (4, ["0"])
+
+
+def test_a_profile_of_other_launches_tells_nothing(tmp_path: Path) -> None:
+    run = analyze(bare(tmp_path, "healthy"), AnalyzeOptions(evidence=profiles(tmp_path, "recomputation")[:1]))
+
+    assert {row.bytes for row in result_of(run, Collectives).collectives} == {None}
+    assert not sentences(run)
+    [sentence] = sentences(run, "shapes_not_taken")
+    assert "are taken from recomputation-rank0.pt.trace.json: the launches of kernels in it do not fit" in sentence
