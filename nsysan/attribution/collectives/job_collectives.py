@@ -54,6 +54,11 @@ class JobCollectives:
         self._logs = tuple(logs)
         self.members = tuple(members)
 
+    @property
+    def has_operations(self) -> bool:
+        """Whether any member communicates."""
+        return any(member.communicates for member in self.members)
+
     @cached_property
     def _logged(self) -> LoggedCalls:
         found = [calls_of(host, report) for report, host in enumerate(self._hosts)]
