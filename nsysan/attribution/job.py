@@ -31,6 +31,7 @@ from nsysan.attribution.silent_processes import silent_process_notes
 from nsysan.attribution.sound_records import damage_notes
 from nsysan.attribution.stages.job_stages import JobStages
 from nsysan.attribution.steps.job_steps import JobSteps
+from nsysan.attribution.steps.steady import JudgedSteps
 from nsysan.attribution.told_shapes import ToldShapes
 from nsysan.attribution.window import WindowChoice, bounds_of, window_over
 from nsysan.model.ceilings import Ceilings
@@ -167,6 +168,11 @@ class Job:
     def devices(self) -> tuple[Device, ...]:
         """The devices of all GPUs."""
         return tuple(device for gpu in self.gpus for device in gpu.devices)
+
+    @cached_property
+    def judged_steps(self) -> dict[str, JudgedSteps]:
+        """By device what ``judge_steps`` has found so far."""
+        return {}
 
     def devices_of(self, report: int) -> list[Device]:
         """The devices of one report."""

@@ -35,6 +35,9 @@ class Source(Protocol):
     def rows(self, table: StoredTable, columns: Iterable[str]) -> Iterator[tuple[Value, ...]]:
         """The rows of a small table, one at a time; a column that it lacks is None in each."""
 
+    def used_columns(self, table: StoredTable, columns: Iterable[str]) -> frozenset[str]:
+        """Those of the columns that the table has and that hold a value in any row: one look at a large table."""
+
     def rows_with(self, table: StoredTable, needed: str, columns: Iterable[str]) -> Iterator[tuple[Value, ...]]:
         """Of a large table the rows in which ``needed``, a column that it has, holds a value."""
 

@@ -35,6 +35,7 @@ from nsysan.model.text import display_text, first_names, text_hash
 from nsysan.model.trace import Trace
 from nsysan.model.units import counted
 from nsysan.pipeline.evidence import with_payloads
+from nsysan.pipeline.freed_memory import keep_freed_memory
 from nsysan.pipeline.inputs import without_copies
 from nsysan.pipeline.profiled_calls import with_profiled_calls
 from nsysan.pipeline.report_tasks import Reading, read_here, traces_of
@@ -103,6 +104,8 @@ def analyze(
     originals, copy_notes = without_copies(paths)
     fold = _fold(options, originals, wanted)
     reading = _reading(options, wanted, fold, progress)
+    if reading.with_host:
+        keep_freed_memory()
     readable, broken_notes = traces_of(originals, read(originals, reading))
     traces, repeat_notes = without_repeats(readable)
     evidence = read_evidence(options.evidence, progress, keep_identity=options.keep_identity)

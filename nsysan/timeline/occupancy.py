@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from nsysan.model.distinct import summed
 from nsysan.model.partition import Activity, Part, PartTimes, part_of
-from nsysan.model.tables import BoolArray, Int64Array
+from nsysan.model.tables import BoolArray, IdArray, Int64Array
 from nsysan.timeline.intervals import Intervals, union
 
 KindArray = npt.NDArray[np.uint8]
@@ -22,7 +22,7 @@ KindArray = npt.NDArray[np.uint8]
 NOTHING = Activity(0)
 STATE_COUNT = 1 << len(Activity)
 _PARTS = tuple(Part)
-_PART_OF_STATE = np.array([_PARTS.index(part_of(Activity(state))) for state in range(STATE_COUNT)])
+_PART_OF_STATE = np.array([_PARTS.index(part_of(Activity(state))) for state in range(STATE_COUNT)], np.int8)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,9 +58,9 @@ class Occupancy:
         return int(self.bounds_ns[-1] - self.bounds_ns[0])
 
     @property
-    def parts(self) -> Int64Array:
+    def parts(self) -> IdArray:
         """The part that each interval belongs to, as its place in ``Part``; neighbours may be equal."""
-        parts: Int64Array = _PART_OF_STATE[self.states]
+        parts: IdArray = _PART_OF_STATE[self.states]
         return parts
 
     @cached_property

@@ -51,6 +51,14 @@ class ArrowTables:
                 found = [batch.column(name).to_pylist() if name in table.columns else nothing for name in wanted]
                 yield from zip(*found, strict=True)
 
+    def used_columns(self, table: StoredTable, columns: Iterable[str]) -> frozenset[str]:
+        """Those of the columns that the table has and that hold a value in any row."""
+        path, own, used = self._paths[table.name], table.columns.intersection(columns), set[str]()
+        with damage_reported(path):
+            for batch in record_batches(path, sorted(own)) if own else ():
+                used |= {name for name in own if batch.column(name).null_count < batch.num_rows}
+        return frozenset(used)
+
     def rows_with(self, table: StoredTable, needed: str, columns: Iterable[str]) -> Iterator[tuple[Value, ...]]:
         """Of a large table the rows in which ``needed``, a column that it has, holds a value."""
         path, wanted = self._paths[table.name], list(columns)

@@ -45,6 +45,8 @@ class _Entry:
 def with_payload_texts(export: OpenExport, events: StoredRanges) -> DetailedRanges:
     """The events with the id of each one's payload text, ``ABSENT`` where it has none or one that is a whole number."""
     told = np.fromiter(chain.from_iterable(_told(export, events)), np.int64).reshape(-1, len(_EVENT) + 1)
+    if not len(told):
+        return DetailedRanges(**events.columns(), payload_id=np.broadcast_to(np.int64(ABSENT), len(events)))
     ids = np.full(len(events), ABSENT)
     near = np.flatnonzero(np.isin(events.start_ns, told[:, 0]))
     columns = (events.start_ns, events.global_tid, events.domain_id, events.event_type)
@@ -65,12 +67,15 @@ def _pairs(left: Int64Array, right: Int64Array) -> tuple[Int64Array, Int64Array]
 def _told(export: OpenExport, events: StoredRanges) -> Iterator[tuple[int, ...]]:
     """The place of each event that bears such a payload, and the id of its text."""
     table, schemas, texts = export.table(NVTX_EVENTS.names), _schemas(export), export.source.inline_texts
+    if table is None:
+        return
     writers = {_BINARY: lambda blob: _written(blob, schemas), _FLOAT: _single, _DOUBLE: _double}
     if bool(((events.payload < 0) & (events.payload != ABSENT)).any()):
         # one by one only where there are such: whole numbers may stand in every row
         writers[_UNSIGNED] = _large
+    used = export.source.used_columns(table, writers)
     for column, write in writers.items():
-        if table is None or column not in table.columns or (column == _BINARY and not schemas):
+        if column not in used or (column == _BINARY and not schemas):
             continue
         id_of: dict[Value, int] = {}
         for *event, payload in export.source.rows_with(table, column, (*_EVENT, column)):

@@ -21,6 +21,7 @@ class SqliteTables:
         self._connection = connection
         self._progress = progress
         self._inline_texts = InlineTexts()
+        self._is_used: dict[tuple[str, str], bool] = {}
         (self._encoding,) = connection.execute("PRAGMA encoding").fetchone()
         connection.create_function("inline_text_id", 1, self._inline_text_id)
         self._tables = tables_among(connection, names)
@@ -38,6 +39,16 @@ class SqliteTables:
     def rows(self, table: StoredTable, columns: Iterable[str]) -> Iterator[tuple[Value, ...]]:
         """The rows of a small table; a column that it lacks is None in each."""
         yield from self._connection.execute(f'SELECT {_selected(table, columns)} FROM "{table.name}"')  # noqa: S608 -- names nsysan declares
+
+    def used_columns(self, table: StoredTable, columns: Iterable[str]) -> frozenset[str]:
+        """Those of the columns that the table has and that hold a value in any row; each is looked at once."""
+        own = table.columns.intersection(columns)
+        unknown = sorted(column for column in own if (table.name, column) not in self._is_used)
+        if unknown:
+            counts = ", ".join(f'count("{column}")' for column in unknown)
+            (found,) = self._connection.execute(f'SELECT {counts} FROM "{table.name}"')  # noqa: S608 -- names nsysan declares
+            self._is_used |= {(table.name, column): count > 0 for column, count in zip(unknown, found, strict=True)}
+        return frozenset(column for column in own if self._is_used[table.name, column])
 
     def rows_with(self, table: StoredTable, needed: str, columns: Iterable[str]) -> Iterator[tuple[Value, ...]]:
         """Of a large table the rows in which ``needed``, a column that it has, holds a value."""
