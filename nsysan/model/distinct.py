@@ -73,7 +73,8 @@ class Distinct:
             return np.searchsorted(self.values, column)
         places = np.empty(len(column), self._table.dtype)
         for rows in _blocks(len(column)):
-            places[rows] = self._table[np.subtract(column[rows], self.values[0], dtype=np.int64)]
+            offsets = np.subtract(column[rows], self.values[0], dtype=np.int64) >> self._shift
+            places[rows] = self._table[offsets]
         return places
 
     def _places(self, column: IdArray) -> IdArray:
