@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from nsysan.ingest.blocks import Blocks
 from nsysan.ingest.columns import Column, ColumnRead, InlineTexts, Scope
 
 Value = int | float | str | bytes | None
@@ -42,6 +43,9 @@ class Source(Protocol):
 
     def read_columns(self, table: StoredTable, columns: tuple[Column, ...], scope: Scope | None) -> ColumnRead:
         """The ``columns`` of the rows in ``scope``, or of all rows."""
+
+    def read_blocks(self, table: StoredTable, columns: tuple[Column, ...]) -> Blocks | None:
+        """The ``columns`` of all rows a block at a time; None where they have to be read as a whole."""
 
     def texts(self, table: StoredTable, ids: Sequence[int]) -> Iterator[tuple[int, str]]:
         """``id`` and ``value`` of every row whose ``id`` is asked for, in the order of the table."""

@@ -65,6 +65,18 @@ class Distinct:
             places[rows] = self._places(column[rows])
         return places
 
+    def own_places(self, column: IdArray) -> IdArray:
+        """The place of each row's value; the values must be those of this very column."""
+        if len(self.values) == 1:
+            return np.zeros(len(column), np.int32)
+        if self._table is None:
+            return np.searchsorted(self.values, column)
+        places = np.empty(len(column), self._table.dtype)
+        for rows in _blocks(len(column)):
+            offsets = np.subtract(column[rows], self.values[0], dtype=np.int64) >> self._shift
+            places[rows] = self._table[offsets]
+        return places
+
     def _places(self, column: IdArray) -> IdArray:
         places: IdArray
         if self._table is None:
@@ -89,7 +101,7 @@ def distinct(column: IdArray) -> Int64Array:
 def coded(column: IdArray) -> tuple[Int64Array, IdArray]:
     """The distinct values in ascending order, and the place of each row's value among them."""
     found = Distinct.of(column)
-    return found.values, found.places(column)
+    return found.values, found.own_places(column)
 
 
 def first_rows(places: IdArray) -> Int64Array:

@@ -14,6 +14,8 @@ from nsysan.attribution.collectives.clock_fit import FittedClocks
 from nsysan.attribution.collectives.job_collectives import JobCollectives
 from nsysan.attribution.collectives.naming_notes import naming_notes
 from nsysan.attribution.collectives.ranks import RankChoice, rank_notes
+from nsysan.attribution.folded_job import build_folded_job
+from nsysan.attribution.folded_work import FoldedWork
 from nsysan.attribution.job import Job, build_job
 from nsysan.attribution.sessions_apart import sessions_apart_notes
 from nsysan.attribution.window import WindowChoice
@@ -100,7 +102,8 @@ def analyze(
     """
     wanted = _wanted(options.only)
     originals, copy_notes = without_copies(paths)
-    reading = _reading(options, wanted, progress)
+    fold = _fold(options, originals, wanted)
+    reading = _reading(options, wanted, fold, progress)
     if reading.with_host:
         keep_freed_memory()
     readable, broken_notes = traces_of(originals, read(originals, reading))
@@ -110,7 +113,10 @@ def analyze(
     traces, call_notes = with_profiled_calls(traces, evidence)
     progress.begin("finding GPUs and what ran on them")
     ranks = replace(options.ranks, left_out_count=len(broken_notes))
-    job = build_job(traces, options.window, options.gpu, options.marker, ranks, evidence=evidence)
+    if fold is None or fold.report is None:
+        job = build_job(traces, options.window, options.gpu, options.marker, ranks, evidence=evidence)
+    else:
+        job = build_folded_job(traces[0], fold.report, options.gpu, ranks)
     job = replace(job, ceilings=options.ceilings)
     results = with_throughput(_compute(job, wanted, progress), options.throughput, job)
     findings = find_all(results)
@@ -161,7 +167,15 @@ def _wanted(only: Sequence[str]) -> tuple[Analysis, ...]:
     return tuple(analysis for name, analysis in known.items() if name in wanted)
 
 
-def _reading(options: AnalyzeOptions, wanted: Sequence[Analysis], progress: Progress) -> ReadOptions:
+def _fold(options: AnalyzeOptions, paths: Sequence[Path], wanted: Sequence[Analysis]) -> FoldedWork | None:
+    """What takes up the work of the report, None where pieces of it are asked for, or how it fits to anything else."""
+    has_more = len(paths) > 1 or options.window != WindowChoice() or options.evidence
+    return None if has_more or not all(analysis.of_sums for analysis in wanted) else FoldedWork()
+
+
+def _reading(
+    options: AnalyzeOptions, wanted: Sequence[Analysis], fold: FoldedWork | None, progress: Progress
+) -> ReadOptions:
     return ReadOptions(
         nsys=options.nsys,
         hash_content=options.hash_content,
@@ -169,6 +183,7 @@ def _reading(options: AnalyzeOptions, wanted: Sequence[Analysis], progress: Prog
         keep_exports_in=options.keep_exports_in,
         with_host=options.window.nvtx_range is not None or any(analysis.of_host for analysis in wanted),
         details=frozenset().union(*(analysis.details for analysis in wanted)),
+        fold=fold,
     )
 
 
@@ -188,7 +203,7 @@ def _range_notes(window: WindowChoice) -> Iterator[Note]:
 
 def _rank_notes(traces: Sequence[Trace], collectives: JobCollectives) -> Iterator[Note]:
     """What is to be known of ranks, where they have anything to do with each other."""
-    if len(collectives.members) > 1 and len(collectives.operations):
+    if len(collectives.members) > 1 and collectives.has_operations:
         yield from rank_notes(collectives.ranks)
         yield from naming_notes(traces, collectives)
         yield from sessions_apart_notes(traces)
@@ -197,7 +212,7 @@ def _rank_notes(traces: Sequence[Trace], collectives: JobCollectives) -> Iterato
 def _left_out_notes(job: Job) -> Iterator[Note]:
     """What cannot be told of ranks where ``--gpu`` leaves some of them out."""
     ranks, devices = len(job.collectives.members), len(job.devices)
-    if ranks > devices and len(job.collectives.operations):
+    if ranks > devices and job.collectives.has_operations:
         yield Note(
             "ranks_left_out",
             f"--gpu keeps {devices} of {counted(ranks, 'rank')}: waits are those of all, but why a rank is late, and "

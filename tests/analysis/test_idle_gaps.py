@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from nsysan.analysis.gap_sentence import GapCall, GapSpan
 from nsysan.analysis.gap_story import GapStory
 from nsysan.analysis.gpu_time import GpuTime
-from nsysan.analysis.idle_gaps import GAPS_PER_GPU, Gap, GapSizes, IdleGaps
+from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
+from nsysan.attribution.gap_sums import GAPS_KEPT
 from nsysan.attribution.window import WindowChoice
 from nsysan.model.idle import Cause
 from nsysan.pipeline.analyze import AnalyzeOptions
@@ -56,7 +57,7 @@ def test_sizes_count_every_gap_once_and_add_up_to_idle(tmp_path: Path) -> None:
 
 
 @settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.integers(1, 4), min_size=GAPS_PER_GPU - 2, max_size=GAPS_PER_GPU + 15))
+@given(st.lists(st.integers(1, 4), min_size=GAPS_KEPT - 2, max_size=GAPS_KEPT + 15))
 def test_the_largest_gaps_are_told_of_equal_ones_the_earliest(tmp_path: Path, gaps_ns: list[int]) -> None:
     export = Export().kernel(0, 10, "a")
     # each kernel takes 10 ns, so gap i begins after i + 1 of them and the gaps before it
@@ -67,7 +68,7 @@ def test_the_largest_gaps_are_told_of_equal_ones_the_earliest(tmp_path: Path, ga
     told = result_of(analyze_exports(tmp_path, export), IdleGaps).gaps
 
     by_size = sorted((-gap_ns, begin_ns) for gap_ns, begin_ns in zip(gaps_ns, begins_ns, strict=True))
-    assert [(-gap.duration_ns, gap.start_ns) for gap in told] == by_size[:GAPS_PER_GPU]
+    assert [(-gap.duration_ns, gap.start_ns) for gap in told] == by_size[:GAPS_KEPT]
 
 
 def test_a_kernel_of_no_length_ends_no_gap(tmp_path: Path) -> None:

@@ -55,6 +55,11 @@ class JobCollectives:
         self.members = tuple(members)
         self._last_series: tuple[FittedClocks, list[Series]] | None = None
 
+    @property
+    def has_operations(self) -> bool:
+        """Whether any member communicates."""
+        return any(member.communicates for member in self.members)
+
     @cached_property
     def _logged(self) -> LoggedCalls:
         found = [calls_of(host, report) for report, host in enumerate(self._hosts)]

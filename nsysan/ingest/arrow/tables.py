@@ -11,6 +11,7 @@ import numpy as np
 from nsysan.ingest.arrow.batches import column_names, damage_reported, record_batches
 from nsysan.ingest.arrow.columns import read_batches, texts_of
 from nsysan.ingest.arrow.folder import TableFormat, table_files
+from nsysan.ingest.blocks import Blocks
 from nsysan.ingest.columns import Column, ColumnRead, InlineTexts, Scope, needed_columns
 from nsysan.ingest.source import StoredTable, Value
 from nsysan.model.errors import MissingToolError
@@ -78,6 +79,10 @@ class ArrowTables:
             if needed_columns(columns, scope) - table.columns:
                 return ColumnRead(None, sum(batch.num_rows for batch in batches))
             return read_batches(batches, columns, scope, self._inline_texts)
+
+    def read_blocks(self, _table: StoredTable, _columns: tuple[Column, ...]) -> Blocks | None:
+        """None: a table of Arrow is read as a whole."""
+        return None
 
     def texts(self, table: StoredTable, ids: Sequence[int]) -> Iterator[tuple[int, str]]:
         """Each of these ids with its text; an id whose row is missing or null has none, one with several rows many."""

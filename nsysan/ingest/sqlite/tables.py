@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from nsysan.ingest.blocks import Blocks
 from nsysan.ingest.columns import Column, ColumnRead, InlineTexts, Scope
 from nsysan.ingest.source import StoredTable, Value, integer, text
 from nsysan.ingest.sqlite import page_columns, queried_columns
@@ -61,6 +62,12 @@ class SqliteTables:
             self._connection, table, columns, scope, id_of_text=self._inline_text_id, progress=self._progress
         )
         return from_pages or queried_columns.read_columns(self._connection, table, columns, scope, self._progress)
+
+    def read_blocks(self, table: StoredTable, columns: tuple[Column, ...]) -> Blocks | None:
+        """The ``columns`` of all rows a block at a time; None where they have to be read as a whole."""
+        most_rows = self._last_row_number(table)
+        id_of_text = self._inline_text_id
+        return page_columns.read_blocks(self._connection, table, columns, id_of_text=id_of_text, most_rows=most_rows)
 
     def texts(self, table: StoredTable, ids: Sequence[int]) -> Iterator[tuple[int, str]]:
         """Each of these ids with its text; an id whose row is missing or NULL has none, one with several rows many."""
