@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from nsysan.model.profilers import Profiler
+from nsysan.model.software import Software
 from nsysan.model.tables import (
     ABSENT,
     AllocatorStates,
@@ -233,6 +234,7 @@ class Trace:
     """Ids of names for which the report has several texts; the first is in ``strings``."""
     unreadable_work: Mapping[str, int] = field(default_factory=dict)
     """The part of ``unreadable_records`` that is GPU work, by the name in ``GPU_TABLES``."""
+    software: Software = field(default_factory=Software)
 
     def gpu_tables(self) -> dict[str, GpuActivities]:
         """The tables of GPU work that were recorded, by field name, in a fixed order."""

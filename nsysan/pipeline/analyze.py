@@ -28,6 +28,7 @@ from nsysan.model.clock import now_utc
 from nsysan.model.errors import UsageError
 from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.prose import spelled
+from nsysan.model.recorded import recorded_kinds
 from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, OptionValue, Provenance, ReportInfo, Run
 from nsysan.model.text import display_text, first_names, text_hash
@@ -123,7 +124,7 @@ def analyze(
         created_utc=now_utc(),
         options=options.recorded(),
         provenance=_provenance(traces, keep_identity=options.keep_identity),
-        reports=_report_infos(traces, job.collectives, _clocks(job, wanted)),
+        reports=_report_infos(traces, job.collectives, _clocks(job, wanted), reads_all=not options.only),
         notes=(
             *copy_notes,
             *broken_notes,
@@ -251,7 +252,9 @@ def _clocks(job: Job, wanted: Sequence[Analysis]) -> FittedClocks:
     return job.collectives.fitted_clocks if pairs_ends else job.collectives.session_clocks
 
 
-def _report_infos(traces: Sequence[Trace], collectives: JobCollectives, clocks: FittedClocks) -> tuple[ReportInfo, ...]:
+def _report_infos(
+    traces: Sequence[Trace], collectives: JobCollectives, clocks: FittedClocks, *, reads_all: bool
+) -> tuple[ReportInfo, ...]:
     found = zip(traces, clocks.offset_ns, clocks.drift_frac, clocks.residual_ns, strict=True)
     return tuple(
         ReportInfo(
@@ -272,6 +275,8 @@ def _report_infos(traces: Sequence[Trace], collectives: JobCollectives, clocks: 
             clock_drift_frac=drift_frac,
             clock_residual_ns=residual_ns,
             unreadable_records=dict(trace.unreadable_records),
+            software=trace.software,
+            recorded=recorded_kinds(trace) if reads_all else None,
         )
         for report, (trace, offset_ns, drift_frac, residual_ns) in enumerate(found)
     )

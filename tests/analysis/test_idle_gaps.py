@@ -152,12 +152,18 @@ def test_ranges_and_marks_of_a_story_come_with_what_they_bear(tmp_path: Path) ->
     export.sql("""UPDATE NVTX_EVENTS SET jsonText = '{"batch": 3}' WHERE text = 'load'""")
     export.sql("UPDATE NVTX_EVENTS SET int32Value = 7 WHERE text = 'epoch'")
     export.nvtx_mark(600, "loss").sql("UPDATE NVTX_EVENTS SET floatValue = 0.1 WHERE text = 'loss'")
+    export.nvtx_mark(700, "hash").sql("UPDATE NVTX_EVENTS SET uint64Value = -1 WHERE text = 'hash'")
 
     (gap,) = result_of(analyze_exports(tmp_path, export), IdleGaps).gaps
 
     assert gap.story is not None
     assert gap.story.ranges == ("step 1 (category 1, payload 12)", 'load ({"batch": 3})')
-    assert gap.story.marks == ("epoch (category progress, payload 7)", "loss (payload 0.1)")
+    assert gap.story.marks == (
+        "epoch (category progress, payload 7)",
+        "loss (payload 0.1)",
+        # SQLite has no numbers from 2^63 on, and holds this as -1
+        "hash (payload 18446744073709551615)",
+    )
 
 
 def test_ten_stories_are_told_and_every_gap_has_its_causes(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from nsysan.ingest.nsys.processes import runs_mps
 from nsysan.ingest.nsys.ranks import read_ranks
 from nsysan.ingest.nsys.records import Records, bare, details_of, read_records
 from nsysan.ingest.nsys.session import Session, read_session
+from nsysan.ingest.nsys.software import read_software
 from nsysan.ingest.nsys.tables import NvtxPoints
 from nsysan.ingest.reader import Candidate, ReadOptions
 from nsysan.ingest.source import Source
@@ -108,6 +109,7 @@ def _trace(export: OpenExport, session: Session, of: _From, records: Records) ->
         unreadable_records=export.left_out(),
         ambiguous_name_count=names.ambiguous_count,
         unreadable_work=export.left_out_work(),
+        software=read_software(export),
     )
 
 
