@@ -11,14 +11,16 @@ import numpy as np
 from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.collectives.kinds import KINDS, SEND_RECV
 from nsysan.attribution.collectives.pipelines import stage_of_members
+from nsysan.attribution.devices import Device
 from nsysan.attribution.idle.pieces import causes_of
-from nsysan.attribution.job import Device, Job
+from nsysan.attribution.job import Job
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import coded
 from nsysan.model.idle import Cause
 from nsysan.model.kernels import Collective
 from nsysan.model.lateness import Lateness
 from nsysan.model.partition import COMPUTING_PARTS, Activity, Part
-from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.tables import ABSENT
 from nsysan.model.thresholds import (
     ALIKE_FRAC,
     ALIKE_TIME_FRAC,

@@ -13,15 +13,17 @@ from typing import Protocol
 
 import numpy as np
 
+from nsysan.attribution.devices import Device
 from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.host import Host
-from nsysan.attribution.job import Device, Job
+from nsysan.attribution.job import Job
 from nsysan.attribution.kernels_of_class import are_of_class
 from nsysan.attribution.told_shapes import Sides, operators_of
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.ceilings import Dtype
 from nsysan.model.distinct import coded, first_rows, summed
 from nsysan.model.kernels import KernelClass
-from nsysan.model.tables import IdArray, Int64Array, Kernels, Table
+from nsysan.model.tables import Kernels, Table
 from nsysan.timeline.labelling import NOBODY
 
 _DTYPES = (

@@ -13,7 +13,8 @@ from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.host import Host
 from nsysan.attribution.launch import NO_CALL
 from nsysan.attribution.launch_order import kernel_names, period_of, places_of_names
-from nsysan.model.tables import ABSENT, CollectiveCalls, Int64Array
+from nsysan.model.arrays import Int64Array
+from nsysan.model.tables import ABSENT, CollectiveCalls
 from nsysan.model.trace import Trace
 from nsysan.timeline.labelling import NOBODY
 

@@ -11,9 +11,9 @@ from nsysan.attribution.job import build_job
 from nsysan.attribution.kernels_of_class import are_of_class
 from nsysan.attribution.launch_order import kernel_names, period_of, places_of_names
 from nsysan.attribution.told_shapes import Sides, ToldShapes, operators_of
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.kernels import KernelClass
 from nsysan.model.profiled import ProfiledTrace
-from nsysan.model.tables import IdArray, Int64Array
 from nsysan.model.text import display_text
 from nsysan.timeline.labelling import NOBODY
 

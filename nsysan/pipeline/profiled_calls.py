@@ -9,11 +9,12 @@ import numpy as np
 
 from nsysan.attribution.host import Host
 from nsysan.attribution.profiled_collectives import ProfiledCalls, profiled_calls
+from nsysan.model.arrays import IdArray
 from nsysan.model.distinct import coded
 from nsysan.model.evidence import Evidence
 from nsysan.model.profiled import ProfiledTrace
 from nsysan.model.run import Note
-from nsysan.model.tables import CollectiveCalls, IdArray
+from nsysan.model.tables import CollectiveCalls
 from nsysan.model.text import display_text
 from nsysan.model.trace import RankSource, Trace
 from nsysan.model.units import counted
