@@ -54,6 +54,21 @@ class ProfiledShapes:
         found = [self.sides[place] for place in names.tolist()]
         return [sides for sides in found if sides is not None]
 
+    def differing_from(self, other: ProfiledShapes) -> tuple[int, int] | None:
+        """Of how many launches the two tell different products, and of how many both tell one.
+
+        None where their launches are not the same.
+        """
+        places = places_of_names(self.kernel_names, other.kernel_names)
+        if places is None:
+            return None
+        told = [
+            (self.sides[place], sides)
+            for place, sides in zip(places.tolist(), other.sides, strict=True)
+            if place != NOBODY and sides is not None and self.sides[place] is not None
+        ]
+        return sum(one != another for one, another in told), len(told)
+
     def _numbered(self, places: Int64Array) -> Int64Array:
         """The operators at these places of the profile, told apart by the run through it."""
         length = len(self.sides)

@@ -101,7 +101,8 @@ def analyze(
     reading = _reading(options, wanted, progress)
     readable, broken_notes = traces_of(originals, read(originals, reading))
     traces, repeat_notes = without_repeats(readable)
-    evidence = read_evidence(options.evidence, progress, keep_identity=options.keep_identity)
+    beside, evidence_notes = without_copies(options.evidence)
+    evidence = read_evidence(beside, progress, keep_identity=options.keep_identity)
     traces, payload_notes = with_payloads(traces, evidence)
     traces, call_notes = with_profiled_calls(traces, evidence)
     progress.begin("finding GPUs and what ran on them")
@@ -122,6 +123,7 @@ def analyze(
             *copy_notes,
             *broken_notes,
             *repeat_notes,
+            *evidence_notes,
             *payload_notes,
             *call_notes,
             *(shapes_not_taken_notes(job, results) if any(one.id == Gemms.id for one in wanted) else ()),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from nsysan.attribution.host import Host
-from nsysan.attribution.profiled_collectives import ProfiledCalls, profiled_calls
+from nsysan.attribution.profiled_collectives import ProfiledCalls, differing_count, profiled_calls
 from nsysan.model.distinct import coded
 from nsysan.model.evidence import Evidence
 from nsysan.model.profiled import ProfiledTrace
@@ -40,16 +40,21 @@ def with_profiled_calls(traces: Sequence[Trace], evidence: Evidence) -> tuple[li
         for place, trace in enumerate(traces)
     ]
     notes = [match.note(traces[place], has_groups=has_groups) for place, match in matches.items()]
-    return found, notes
+    notes += [note for place, match in matches.items() if (note := match.contradiction(traces[place])) is not None]
+    return found, [*notes, *_not_taken(traces, profiles, matches.values())]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Match:
-    """A profile and the calls that it tells of a trace; ``calls`` have the ids of the profile's strings."""
+    """A profile and the calls that it tells of a trace; ``calls`` have the ids of the profile's strings.
+
+    ``others`` are what further profiles tell of the same trace.
+    """
 
     profiled: ProfiledTrace
     calls: CollectiveCalls
     is_same_rank: bool
+    others: tuple[_Match, ...] = ()
 
     def given(self, trace: Trace, *, has_groups: bool) -> Trace:
         """The trace with these calls; with what the profile knows of ranks where groups are taken."""
@@ -75,6 +80,36 @@ class _Match:
             f"{name} has the launches of {report}, and tells {told} {calls} of collectives in it move.",
         )
 
+    def contradiction(self, trace: Trace) -> Note | None:
+        """Which other profile, of a rank as near to the trace's, tells other sizes; None where none does."""
+        for other in self.others:
+            count = differing_count(self.calls, other.calls)
+            if count and other.is_same_rank == self.is_same_rank:
+                name, another = display_text(self.profiled.name), display_text(other.profiled.name)
+                launches = counted(count, "launch")
+                return Note(
+                    "profiles_contradict",
+                    f"{name} and {another} contradict each other: they tell other sizes of {launches} of collectives "
+                    f"in {display_text(trace.name)}. Those of {name} are shown.",
+                )
+        return None
+
+
+def _not_taken(
+    traces: Sequence[Trace], profiles: Sequence[tuple[ProfiledTrace, ProfiledCalls]], matches: Iterable[_Match]
+) -> Iterator[Note]:
+    """A note for each profile that fits no report, where a report lacks what it tells."""
+    fitting = {id(one.profiled) for match in matches for one in (match, *match.others)}
+    if all(_tells_sizes(trace) for trace in traces):
+        return
+    for profiled, _ in profiles:
+        if id(profiled) not in fitting:
+            yield Note(
+                "calls_not_taken",
+                f"No sizes of collectives are taken from {display_text(profiled.name)}: the launches of kernels in it "
+                "do not fit those of a report that lacks them, so it may be of another job.",
+            )
+
 
 def _match(trace: Trace, profiles: Sequence[tuple[ProfiledTrace, ProfiledCalls]], trace_count: int) -> _Match | None:
     """The first profile of the trace's own rank that fits, else the first that does."""
@@ -84,7 +119,8 @@ def _match(trace: Trace, profiles: Sequence[tuple[ProfiledTrace, ProfiledCalls]]
         for profiled, told in profiles
         if (calls := told.calls_in(host)) is not None
     ]
-    return min(fitting, key=lambda match: not match.is_same_rank, default=None)
+    fitting.sort(key=lambda match: not match.is_same_rank)
+    return replace(fitting[0], others=tuple(fitting[1:])) if fitting else None
 
 
 def _with_ranks(trace: Trace, profile: Trace) -> Trace:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from nsysan.analysis.gemms import Gemms
 from nsysan.attribution.job import Job
@@ -14,20 +14,41 @@ from nsysan.model.text import display_text
 
 
 def shapes_not_taken_notes(job: Job, results: ResultSet) -> Iterator[Note]:
-    """A note for each profile of PyTorch that gave no shapes to the results; ``gemms`` must have been asked for."""
+    """A note for each profile of PyTorch that gave no shapes to the results; ``gemms`` must have been asked for.
+
+    It also says where the profile contradicts the shapes that were taken.
+    """
     gemms = results.get(Gemms)
     sources = () if isinstance(gemms, Skipped) else gemms.gemm_shape_sources
-    for profiled in job.evidence.of(ProfiledTrace):
+    profiles = job.evidence.of(ProfiledTrace)
+    for profiled in profiles:
         if (name := display_text(profiled.name)) not in sources:
-            yield Note("shapes_not_taken", f"No shapes of products are taken from {name}: {_why(profiled, gemms)}.")
+            taken = [one for one in profiles if display_text(one.name) in sources]
+            why = _why(profiled, gemms, taken or [ProfiledTrace(trace.name, trace) for trace in job.traces])
+            yield Note("shapes_not_taken", f"No shapes of products are taken from {name}: {why}.")
 
 
-def _why(profiled: ProfiledTrace, gemms: Gemms | Skipped) -> str:
-    if isinstance(gemms, Gemms) and not gemms.gemm_shape_sources:
-        return "the report tells them itself"
-    if profiled_shapes(profiled) is None:
-        return "it tells none; record it with record_shapes=True"
+def _why(profiled: ProfiledTrace, gemms: Gemms | Skipped, taken: Sequence[ProfiledTrace]) -> str:
+    told = profiled_shapes(profiled)
+    if told is None:
+        is_needed = isinstance(gemms, Skipped) or gemms.gemm_shape_sources
+        return "it tells none; record it with record_shapes=True" if is_needed else _already("the report", 0, 0)
     unfit = "the launches of kernels in it do not fit those of the report, so it may be of another job"
     if isinstance(gemms, Skipped):
         return unfit
+    for one in taken:
+        shapes = profiled_shapes(one)
+        differing = None if shapes is None else told.differing_from(shapes)
+        if differing is not None:
+            return _already(display_text(one.name) if gemms.gemm_shape_sources else "the report", *differing)
+    if not gemms.gemm_shape_sources:
+        return _already("the report", 0, 0)
     return f"{unfit}, or {gemms.gemm_shape_sources[0]} tells them already"
+
+
+def _already(source: str, differing_count: int, count: int) -> str:
+    """Who else tells the shapes, and of how many launches of how many others."""
+    who = f"{source} tells them itself" if source == "the report" else f"{source} tells them already"
+    if not differing_count:
+        return who
+    return f"{who}, and the two contradict each other: of {differing_count:,} of {count:,} launches the shapes differ"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -101,3 +102,35 @@ def test_a_profile_of_other_launches_tells_nothing(tmp_path: Path) -> None:
     assert not sentences(run)
     [sentence] = sentences(run, "shapes_not_taken")
     assert "are taken from recomputation-rank0.pt.trace.json: the launches of kernels in it do not fit" in sentence
+
+
+def test_a_profile_of_other_launches_says_that_its_collectives_are_not_taken(tmp_path: Path) -> None:
+    run = analyze(bare(tmp_path, "healthy"), AnalyzeOptions(evidence=profiles(tmp_path, "recomputation")[:1]))
+
+    [sentence] = sentences(run, "calls_not_taken")
+    assert sentence.startswith("No sizes of collectives are taken from recomputation-rank0.pt.trace.json: the launches")
+
+
+def test_profiles_that_tell_other_sizes_of_the_same_launches_contradict_each_other(tmp_path: Path) -> None:
+    """The second is the first with twice the elements in each of the 4 all-reduces of a step; 4 steps are recorded."""
+    profile = profiles(tmp_path, "healthy")[0]
+    content = json.loads(profile.read_text())
+    for event in content["traceEvents"]:
+        if event.get("name") == "record_param_comms":
+            for key in ("In msg nelems", "Out msg nelems"):
+                event["args"][key] *= 2
+    doubled = tmp_path / "doubled.pt.trace.json"
+    doubled.write_text(json.dumps(content))
+    report = bare(tmp_path, "healthy")[0]
+
+    one = analyze([report], AnalyzeOptions(evidence=(profile,)))
+    both = analyze([report], AnalyzeOptions(evidence=(profile, doubled)))
+
+    assert result_of(both, Collectives) == result_of(one, Collectives)
+    assert not sentences(one, "profiles_contradict")
+    assert sentences(both, "profiles_contradict") == [
+        (
+            "healthy-rank0.pt.trace.json and doubled.pt.trace.json contradict each other: they tell other sizes of 16 "
+            "launches of collectives in healthy-rank0.sqlite. Those of healthy-rank0.pt.trace.json are shown."
+        )
+    ]

@@ -64,3 +64,25 @@ def test_why_no_shapes_are_taken(tmp_path: Path, export: Export, sizes: object, 
     [note] = [note for note in run.notes if note.id == "shapes_not_taken"]
     assert note.sentence == f"No shapes of products are taken from rank0.pt.trace.json: {why}."
     assert note.sentence in " ".join(render_text(run).split())
+
+
+@pytest.mark.parametrize("is_told_by_report", [True, False])
+def test_other_shapes_of_the_same_launches_contradict_those_that_are_taken(
+    tmp_path: Path, *, is_told_by_report: bool
+) -> None:
+    taken, other = tmp_path / "taken.pt.trace.json", tmp_path / "other.pt.trace.json"
+    taken.write_text(profile(sizes=SIZES))
+    other.write_text(profile(sizes=[[16, 4], [4, 2]]))
+    export = Export().call(10, 500, "cudaLaunchKernel", correlation=1).kernel(1_000, 8_000, GEMM, correlation=1)
+    if is_told_by_report:
+        export.nvtx(0, 9_000, f"aten::mm, op_id = 7, sizes = {SIZES}")
+
+    evidence = (other,) if is_told_by_report else (taken, other)
+    run = analyze_exports(tmp_path, export, options=AnalyzeOptions(evidence=evidence))
+
+    [note] = [note for note in run.notes if note.id == "shapes_not_taken"]
+    who = "the report tells them itself" if is_told_by_report else "taken.pt.trace.json tells them already"
+    assert note.sentence == (
+        f"No shapes of products are taken from other.pt.trace.json: {who}, and the two contradict each other: "
+        "of 1 of 1 launches the shapes differ."
+    )
