@@ -18,7 +18,7 @@ from nsysan.model.figures import Better, Figure, Topic, Unit
 DRAWS = 10_000
 STEP_NS = 100_000_000
 SPREADS = (0.003, 0.005, 0.01, 0.02)
-SIZES = ((6, 1), (8, 1), (10, 1), (20, 1), (8, 3), (10, 3), (8, 8))
+SIZES = ((6, 1), (8, 1), (10, 1), (20, 1), (8, 3), (10, 3), (8, 8), (20, 5))
 
 
 def fail_share(sizes: tuple[int, int], spread: float, loss: float, draws: int = DRAWS) -> float:

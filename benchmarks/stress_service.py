@@ -7,16 +7,13 @@ error. All of it takes some minutes: python benchmarks/stress_service.py [TRIAL.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import io
 import os
-import random
 import re
 import signal
 import socket
 import sys
 import tempfile
-import threading
 import time
 import zipfile
 from collections import Counter
@@ -25,6 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+from kill_trial import LONGEST_JOB_S, killed, send_patiently
 from page_load import load
 from stressed_server import OK, Peak, Server, check_folder, is_open, small_disk
 
@@ -34,13 +32,7 @@ from nsysan.service.ledger import Ledger
 from nsysan.service.web.views import asset_name
 
 MIB = 1 << 20
-PATIENT = Patience(tries=10_000, wait=lambda _asked_s: time.sleep(0.2), first_tries=10_000)
 LONGEST_S = 90.0
-DRAIN_S = 3600.0
-"""What was sent while servers were killed may wait for its analysis so long."""
-MOST_QUEUED = 8
-"""With so many runs in the queue nobody sends another while servers are killed."""
-KILLS_VARIABLE = "NSYSAN_STRESS_KILLS"
 
 
 def many_uploads(folder: Path, traces: Sequence[Path], upload_count: int = 50) -> str:
@@ -49,9 +41,9 @@ def many_uploads(folder: Path, traces: Sequence[Path], upload_count: int = 50) -
     files = _real_and_hostile(folder / "files", traces, upload_count)
     begin_s, peak = time.monotonic(), Peak(server.process.pid)
     with ThreadPoolExecutor(upload_count) as pool:
-        addresses = list(pool.map(lambda entry: _send(server, entry[0]), files))
+        addresses = list(pool.map(lambda entry: send_patiently(server, entry[0]), files))
     arrived_s = time.monotonic() - begin_s
-    server.wait_until_ended(DRAIN_S)
+    server.wait_for_each(LONGEST_JOB_S)
     took_s = time.monotonic() - begin_s
     states = {f"{server.url}{run['path']}": run for run in server.runs()}
     for (path, expected), address in zip(files, addresses, strict=True):
@@ -83,51 +75,10 @@ def large_upload(folder: Path) -> str:
     )
 
 
-def killed(folder: Path, traces: Sequence[Path]) -> str:
-    """Kill -9 at random moments of uploading, analysing and committing, then everything is consistent."""
-    kill_count = int(os.environ.get(KILLS_VARIABLE, "100"))
-    server = Server(folder / "data")
-    draw, made, stop = random.Random(12), [], threading.Event()
-
-    def keep_sending(number: int) -> None:
-        own = random.Random(number)
-        while not stop.is_set():
-            path = folder / f"sent-{number}.sqlite"
-            # a content of its own each time, or one that others send as well
-            extra = own.choice([b"", os.urandom(64)])
-            path.write_bytes(own.choice(traces).read_bytes() + extra)
-            made.append((_send(server, path), hashlib.sha256(path.read_bytes()).hexdigest()))
-            stop.wait(own.random() * 2)
-            while ((count := server.queued_count()) is None or count > MOST_QUEUED) and not stop.wait(0.5):
-                pass
-
-    senders = [threading.Thread(target=keep_sending, args=(number,)) for number in range(4)]
-    for sender in senders:
-        sender.start()
-    moments: Counter[str] = Counter()
-    for _ in range(kill_count):
-        # from start-up to the end of an analysis
-        time.sleep(draw.random() * draw.choice([0.5, 2.0, 8.0]))
-        moments[_moment(server.data)] += 1
-        server.kill_and_start()
-    stop.set()
-    for sender in senders:
-        sender.join()
-    server.wait_until_ended(DRAIN_S)
-    runs = {f"{server.url}{run['path']}": run for run in server.runs()}
-    lost = [address for address, _ in made if address not in runs]
-    states = Counter(run["state"] for run in runs.values())
-    server.stop()
-    if lost or len(runs) != len(made):
-        sys.exit(f"lost {lost}, {len(runs)} runs of {len(made)} made")
-    check_folder(server.data)
-    return f"{kill_count} times kill -9 ({dict(moments)} under way): {len(made)} runs made, none lost, {dict(states)}"
-
-
 def full_disk(folder: Path, traces: Sequence[Path]) -> str:
     """A disk of 24 MB that fills up: refusals with sentences, and room made brings it back."""
     with small_disk(folder / "disk", 24) as disk:
-        server = Server(disk / "data", "--free-gib", "0.004")
+        server = Server(disk / "data", free_gib=0.004)
         refusals: Counter[str] = Counter()
         for number in range(30):
             path = folder / "more.sqlite"
@@ -143,7 +94,7 @@ def full_disk(folder: Path, traces: Sequence[Path]) -> str:
         states = Counter(run["state"] for run in server.runs())
         for run in server.runs():
             server.delete(run["id"])
-        again = _send(server, traces[0])
+        again = send_patiently(server, traces[0])
         server.wait_until_ended()
         ending = next(run for run in server.runs() if again.endswith(run["path"]))
         server.stop()
@@ -184,7 +135,7 @@ def slow_clients(folder: Path) -> str:
 def page_load(folder: Path, traces: Sequence[Path]) -> str:
     """Requests a second on the list of 1,000 runs, a search, a run, its report and the audit, over 8 connections."""
     server = Server(folder / "data")
-    address = _send(server, traces[0])
+    address = send_patiently(server, traces[0])
     server.wait_until_ended()
     server.stop()
     _multiply(server.data, 1000)
@@ -248,20 +199,6 @@ def _real_and_hostile(folder: Path, traces: Sequence[Path], count: int) -> list[
         path.write_bytes(data)
         files.append((path, "done" if is_real else "failed"))
     return files
-
-
-def _send(server: Server, path: Path) -> str:
-    sender = Sender(server.url, None, PATIENT)
-    return sender.make_run([sender.send(path)], {"title": path.name})
-
-
-def _moment(data: Path) -> str:
-    """What is under way: uploads that grow, analyses, both or neither."""
-    uploading = any((data / "uploads").iterdir())
-    analysing = any((data / "work").iterdir())
-    return {(True, True): "both", (True, False): "upload", (False, True): "analysis", (False, False): "nothing"}[
-        uploading, analysing
-    ]
 
 
 TRIALS: dict[str, Callable[[Path, Sequence[Path]], str]] = {

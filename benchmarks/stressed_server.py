@@ -21,6 +21,7 @@ from nsysan.service.ledger import Ledger
 from nsysan.service.settings import UploadLimits
 from nsysan.service.sweeping import sweep
 from nsysan.service.uploads import Uploads
+from nsysan.service.work.order import PAGE, RUN_JSON
 
 OK = 200
 
@@ -28,9 +29,9 @@ OK = 200
 class Server:
     """A server that is started again under the same address whenever it is gone."""
 
-    def __init__(self, data: Path, *arguments: str) -> None:
+    def __init__(self, data: Path, *arguments: str, free_gib: float = 0.0) -> None:
         self.data = data
-        self._arguments = arguments
+        self._arguments = (*arguments, "--free-gib", str(free_gib))
         self._port = _free_port()
         self.process = self._start()
 
@@ -44,12 +45,17 @@ class Server:
         """Its port."""
         return self._port
 
+    @property
+    def log(self) -> Path:
+        """What all of them said on standard error."""
+        return Path(f"{self.data}.log")
+
     def _start(self) -> subprocess.Popen[str]:
-        with Path(f"{self.data}.log").open("a") as log:
+        with self.log.open("a") as log:
             process = subprocess.Popen(
                 [
                     *(sys.executable, "-m", "nsysan", "serve", "--data", str(self.data), "--port", str(self._port)),
-                    *("--free-gib", "0", *self._arguments),
+                    *self._arguments,
                 ],
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -57,14 +63,13 @@ class Server:
             )
         assert process.stdout is not None
         if "Serving" not in process.stdout.readline():
-            sys.exit(f"no server: see {self.data}.log")
+            sys.exit(f"no server: see {self.log}")
         return process
 
-    def kill_and_start(self) -> None:
-        """As with kill -9, and the next one."""
+    def kill(self) -> None:
+        """As with kill -9."""
         self.process.kill()
         self.process.communicate()
-        self.start_again()
 
     def start_again(self) -> None:
         """The next one, where there is none any more."""
@@ -106,6 +111,12 @@ class Server:
             if time.monotonic() > until_s:
                 sys.exit(f"these do not end: {open_runs}")
             time.sleep(0.5)
+
+    def wait_for_each(self, longest_job_s: float) -> int:
+        """Wait until no run goes on by itself, so long for each that still does; how many those are."""
+        open_count = sum(run["state"] in ("queued", "running") for run in self.runs())
+        self.wait_until_ended(longest_job_s * open_count)
+        return open_count
 
     def runs(self) -> list[dict[str, Any]]:
         """All runs, as the API tells them."""
@@ -156,7 +167,7 @@ def small_disk(place: Path, megabytes: int) -> Iterator[Path]:
 
 
 def check_folder(data: Path) -> None:
-    """Every file is told of by the ledger, and every capture is what its name says."""
+    """Every file is told of by the ledger, every capture is what its name says, and every report is whole."""
     folder = DataFolder(data)
     ledger = Ledger(folder.ledger)
     swept = sweep(ledger, folder, Uploads(ledger, folder, UploadLimits()))
@@ -165,9 +176,15 @@ def check_folder(data: Path) -> None:
         reports = [row["report"] for row in database.query("select report from runs where state = 'done'")]
     ledger.close()
     wrong = [path for path in data.glob("captures/*/*") if hashlib.sha256(path.read_bytes()).hexdigest() != path.name]
-    gone = [report for report in reports if not (folder.reports / report / "page.html").is_file()]
+    gone = [report for report in reports if not _is_whole(folder.reports / report)]
     if sound != "ok" or swept.lost_captures or swept.stray_files or wrong or gone:
         sys.exit(f"inconsistent: {sound}, {swept}, {wrong}, {gone}")
+
+
+def _is_whole(report: Path) -> bool:
+    """Whether the page goes to its end and the run.json can be read."""
+    page = (report / PAGE).read_text() if (report / PAGE).is_file() else ""
+    return page.rstrip().endswith("</html>") and bool(json.loads((report / RUN_JSON).read_bytes()))
 
 
 def is_open(connection: socket.socket) -> bool:

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from nsysan.analysis.duration_groups import DurationGroup, Durations, group_durations, windowed_durations
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.activities import SOURCES, between_devices
+from nsysan.attribution.duration_groups import DurationGroup, Durations, group_durations, windowed_durations
 from nsysan.attribution.job import Gpu, Job
 from nsysan.hardware.links import NVLINK_5, LineRate, host_link
 from nsysan.model.copies import CopyKind, MemoryKind

@@ -107,7 +107,7 @@ def _marks(threads: HostThreads, call_row: int, gap_ns: tuple[int, int]) -> tupl
     marks = trace.nvtx_marks
     if marks is None:
         return ()
-    process = int(threads.host.process_of_calls[call_row])
+    process = int(threads.host.calls.global_tid[call_row]) & PROCESS_BITS
     inside = (marks.start_ns >= gap_ns[0]) & (marks.start_ns < gap_ns[1]) & (marks.global_tid & PROCESS_BITS == process)
     rows = np.flatnonzero(inside)
     first = rows[np.argsort(marks.start_ns[rows], kind="stable")][:MARK_COUNT]

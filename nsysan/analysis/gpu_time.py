@@ -10,13 +10,13 @@ import msgspec
 import numpy as np
 
 from nsysan.analysis.registry import Analysis
-from nsysan.attribution.activities import Activities
 from nsysan.attribution.idle.pieces import IdleTime, causes_of
 from nsysan.attribution.job import Device, Gpu, Job, occupancy_of
 from nsysan.attribution.missing_work import missing_records
 from nsysan.attribution.steps.start_up import start_up_end, start_up_end_without_steps
 from nsysan.attribution.steps.steady import judge_steps
 from nsysan.attribution.unseen_graphs import count_unseen_graph_launches
+from nsysan.attribution.work_sums import WorkSums
 from nsysan.model.figures import Bearing, Better, Condition, Figure, Topic, Unit
 from nsysan.model.idle import IdleCauses
 from nsysan.model.missing_records import MissingRecords
@@ -230,14 +230,14 @@ def compute_gpu_time(job: Job, _results: ResultSet) -> GpuTime | Skipped:
     """The partition of every GPU of the job; skipped where no GPU work was recorded."""
     if not job.gpus:
         return no_gpu_work(GpuTime.id, job)
-    if not any(gpu.occupancy.window_ns for gpu in job.gpus):
+    if not any(job.sums.of_gpu(gpu).state_times.window_ns for gpu in job.gpus):
         return Skipped(GpuTime.id, "the GPU work recorded takes no time at all", None)
-    gpus = tuple(_gpu_times(gpu, job.idle.of_gpu(gpu)) for gpu in job.gpus)
+    gpus = tuple(_gpu_times(gpu, job.sums.of_gpu(gpu), job.idle.of_gpu(gpu)) for gpu in job.gpus)
     devices = tuple(_device_times(device, job) for device in job.devices)
     return GpuTime(gpus, devices, _job_times(gpus, count_unseen_graph_launches(job), missing_records(job)))
 
 
-ANALYSIS = Analysis(GpuTime, compute_gpu_time, of_host=False, also="partition")
+ANALYSIS = Analysis(GpuTime, compute_gpu_time, of_host=False, of_sums=True, also="partition")
 
 
 def no_gpu_work(analysis_id: str, job: Job) -> Skipped:
@@ -256,41 +256,35 @@ def no_gpu_work(analysis_id: str, job: Job) -> Skipped:
     return Skipped(analysis_id, "the trace holds no GPU work", recapture)
 
 
-def _gpu_times(gpu: Gpu, idle: IdleTime | None) -> GpuTimes:
-    occupancy, time = gpu.occupancy, gpu.occupancy.part_times()
-    gaps = occupancy.idle()
-    busy_ns = occupancy.time_where(states_with(Activity.COMPUTE) | states_with(Activity.FUSED))
-    hidden_ns = occupancy.time_where(states_with(Activity.COMPUTE | Activity.COMMUNICATION, Activity.FUSED))
+def _gpu_times(gpu: Gpu, sums: WorkSums, idle: IdleTime | None) -> GpuTimes:
+    states = sums.state_times
+    time = states.part_times()
+    busy_ns = states.time_where(states_with(Activity.COMPUTE) | states_with(Activity.FUSED))
+    hidden_ns = states.time_where(states_with(Activity.COMPUTE | Activity.COMMUNICATION, Activity.FUSED))
     exposed_ns = time.exposed_communication_ns
-    at_most_ns = occupancy.time_where(states_with(Activity.COMMUNICATION, Activity.COMPUTE | Activity.FUSED))
+    at_most_ns = states.time_where(states_with(Activity.COMMUNICATION, Activity.COMPUTE | Activity.FUSED))
     return GpuTimes(
         id=gpu.id,
         name=None if gpu.identity.name is None else display_text(gpu.identity.name),
         uuid=None if gpu.identity.uuid is None else display_text(gpu.identity.uuid),
         devices=tuple(device.id for device in gpu.devices),
-        window_start_ns=gpu.window_ns[0],
-        window_end_ns=gpu.window_ns[1],
+        window_start_ns=sums.window_ns[0],
+        window_end_ns=sums.window_ns[1],
         time=time,
-        compute_busy_frac=_fraction(busy_ns, occupancy.window_ns),
-        device_active_frac=_fraction(occupancy.window_ns - time.idle_ns, occupancy.window_ns),
+        compute_busy_frac=_fraction(busy_ns, states.window_ns),
+        device_active_frac=_fraction(states.window_ns - time.idle_ns, states.window_ns),
         overlap_frac=_fraction(hidden_ns, hidden_ns + exposed_ns) if at_most_ns == exposed_ns else None,
         exposed_communication_max_ns=at_most_ns,
-        work_ns=work_inside(gpu.activities, gpu.window_ns),
-        idle_gap_count=len(gaps),
-        longest_idle_gap_ns=int(gaps.durations_ns.max(initial=0)),
+        work_ns=sums.work_ns,
+        idle_gap_count=sums.gaps.count,
+        longest_idle_gap_ns=sums.gaps.longest_ns,
         idle_causes=None if idle is None else idle.causes(),
     )
 
 
-def work_inside(activities: Activities, window_ns: tuple[int, int]) -> int:
-    """The sum of the activities' durations, each clipped to the window."""
-    start_ns, end_ns = (column.clip(*window_ns) for column in (activities.start_ns, activities.end_ns))
-    return int((end_ns - start_ns).sum())
-
-
 def _device_times(device: Device, job: Job) -> DeviceTimes:
-    gaps = device.occupancy.idle()
-    start_ns, end_ns = int(device.occupancy.bounds_ns[0]), int(device.occupancy.bounds_ns[-1])
+    sums = job.sums.of_device(device)
+    start_ns, end_ns = sums.window_ns
     capture_ns, idle = job.traces[device.report].capture_ns, job.idle.of_device(device)
     return DeviceTimes(
         id=device.id,
@@ -300,11 +294,11 @@ def _device_times(device: Device, job: Job) -> DeviceTimes:
         device_id=device.device_id,
         window_start_ns=start_ns,
         window_end_ns=end_ns,
-        lead_idle_ns=_idle_between(device, 0, start_ns),
-        trail_idle_ns=None if capture_ns is None else _idle_between(device, end_ns, capture_ns),
-        time=device.occupancy.part_times(),
-        idle_gap_count=len(gaps),
-        longest_idle_gap_ns=int(gaps.durations_ns.max(initial=0)),
+        lead_idle_ns=_idle_between(job, device, 0, start_ns),
+        trail_idle_ns=None if capture_ns is None else _idle_between(job, device, end_ns, capture_ns),
+        time=sums.state_times.part_times(),
+        idle_gap_count=sums.gaps.count,
+        longest_idle_gap_ns=sums.gaps.longest_ns,
         idle_causes=None if idle is None else idle.causes(),
         start_up=None if idle is None else _start_up(device, job, idle),
         excluded_records=device.work.excluded_records,
@@ -326,10 +320,10 @@ def _start_up_end(device: Device, job: Job) -> int | None:
     return start_up_end(steps, judge_steps(job, device, steps).excluded)
 
 
-def _idle_between(device: Device, start_ns: int, end_ns: int) -> int:
+def _idle_between(job: Job, device: Device, start_ns: int, end_ns: int) -> int:
     """Idle of the capture outside the window; a user's window may leave work there."""
-    if end_ns <= start_ns:
-        return 0
+    if end_ns <= start_ns or not job.window_is_chosen:
+        return max(end_ns - start_ns, 0)
     activities = device.activities
     inside = (activities.start_ns < end_ns) & (activities.end_ns > start_ns)
     return occupancy_of(activities.take(inside), (start_ns, end_ns)).idle().total_ns

@@ -68,10 +68,10 @@ def _of_device(job: Job, device: Device) -> GraphBuildsOfDevice:
     instantiations = host.calls.take(_calls_named(host, device.global_pid, _INSTANTIATES))
     _, steps = job.steps.of_device(device)
     held = np.empty(0, np.int64) if steps is None else steps.labelling().at(instantiations.start_ns)
-    launches = (host.kinds == CallKind.GRAPH_LAUNCH) & (host.process_of_calls == device.global_pid)
+    launches = host.calls_of(device.global_pid, CallKind.GRAPH_LAUNCH)
     return GraphBuildsOfDevice(
         device=device.id,
-        launch_count=int((launches & ~host.launches.is_repeated).sum()),
+        launch_count=int((~host.launches.is_repeated[launches]).sum()),
         instantiate_count=len(instantiations),
         instantiate_ns=int((instantiations.end_ns - instantiations.start_ns).sum()),
         step_count=0 if steps is None else len(steps),
@@ -82,7 +82,7 @@ def _of_device(job: Job, device: Device) -> GraphBuildsOfDevice:
 
 def _calls_named(host: Host, global_pid: int, pattern: re.Pattern[str]) -> Int64Array:
     """The calls of the process with such a name, further rows of one call left out."""
-    building = np.flatnonzero((host.kinds == CallKind.GRAPH_BUILD) & (host.process_of_calls == global_pid))
+    building = host.calls_of(global_pid, CallKind.GRAPH_BUILD)
     building = building[~host.launches.is_repeated[building]]
     name_ids, name_of = np.unique(host.calls.name_id[building], return_inverse=True)
     named = [pattern.match(host.trace.text(name_id)) is not None for name_id in name_ids.tolist()]

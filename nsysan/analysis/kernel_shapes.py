@@ -9,10 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from nsysan.analysis.duration_groups import DurationGroup, GpuDurations, group_over_gpus, windowed_durations
 from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.activities import SOURCES, Activities
+from nsysan.attribution.duration_groups import DurationGroup, GpuDurations, group_over_gpus, windowed_durations
 from nsysan.attribution.job import Device, Job
 from nsysan.attribution.kernel_work import KernelWork, kernel_work
 from nsysan.attribution.steps.steady import judge_steps

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import numpy as np
-
-from nsysan.analysis.duration_groups import DurationGroup, GpuDurations, group_over_gpus, windowed_durations
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
-from nsysan.attribution.activities import SOURCES
+from nsysan.attribution.duration_groups import DurationGroup, GpuDurations, group_over_gpus
 from nsysan.attribution.job import Job
 from nsysan.attribution.kernel_class import classify
 from nsysan.attribution.missing_work import missing_records
-from nsysan.model.distinct import coded, distinct
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.kernels import Collective, KernelClass
 from nsysan.model.results import ResultSet, Skipped
@@ -103,7 +99,8 @@ def compute_kernel_summary(job: Job, _results: ResultSet) -> KernelSummary | Ski
     missing = missing_records(job).get("kernels")
     if missing is not None and not missing.usable_count:
         return Skipped(KernelSummary.id, missing.described("kernel"), None)
-    gpus, names = _kernel_durations(job)
+    gpus = [replace(found, gpu_row=row) for row, gpu in enumerate(job.gpus) for found in job.sums.kernels_of(gpu)]
+    names = job.sums.kernel_names
     work_ns = sum(int(gpu.totals_ns.sum()) for gpu in gpus)
     groups = sorted(group_over_gpus(gpus), key=lambda group: (-group.total_ns, names[group.key]))
     rows, rest = groups[:ROW_LIMIT], groups[ROW_LIMIT:]
@@ -115,25 +112,7 @@ def compute_kernel_summary(job: Job, _results: ResultSet) -> KernelSummary | Ski
     )
 
 
-ANALYSIS = Analysis(KernelSummary, compute_kernel_summary, of_host=False, also="kernels")
-
-
-def _kernel_durations(job: Job) -> tuple[list[GpuDurations], list[str]]:
-    """The kernels in the window of each GPU, keyed by an index into the names that is handed back with them."""
-    index_of: dict[str, int] = {}
-    gpus = []
-    for gpu_row, gpu in enumerate(job.gpus):
-        is_kernel = gpu.activities.source == SOURCES.index("kernels")
-        kernels = gpu.activities if is_kernel.all() else gpu.activities.take(is_kernel)
-        keys = np.empty(len(kernels), dtype=np.int32)
-        for report in distinct(kernels.report).tolist():
-            trace, of_report = job.traces[report], kernels.report == report
-            if trace.kernels is not None:
-                ids, id_of = coded(trace.kernels.name_id[kernels.row[of_report]])
-                indices = [index_of.setdefault(trace.text(string_id), len(index_of)) for string_id in ids.tolist()]
-                keys[of_report] = np.array(indices, dtype=np.int32)[id_of]
-        gpus.append(GpuDurations.of(windowed_durations(kernels, keys, gpu_row, gpu.window_ns), gpu_row))
-    return gpus, list(index_of)
+ANALYSIS = Analysis(KernelSummary, compute_kernel_summary, of_host=False, of_sums=True, also="kernels")
 
 
 def _row(group: DurationGroup, name: str, work_ns: int) -> KernelRow:
@@ -152,7 +131,7 @@ def _row(group: DurationGroup, name: str, work_ns: int) -> KernelRow:
     )
 
 
-def _class_rows(gpus: Sequence[GpuDurations], names: list[str], work_ns: int) -> tuple[KernelClassRow, ...]:
+def _class_rows(gpus: Sequence[GpuDurations], names: Sequence[str], work_ns: int) -> tuple[KernelClassRow, ...]:
     classes = list(KernelClass)
     class_of_name = {key: classes.index(classify(name).kernel_class) for key, name in enumerate(names)}
     used = {key for gpu in gpus for key in gpu.keys.tolist()}

@@ -66,8 +66,8 @@ def _of_device(job: Job, device: Device) -> LaunchesOfDevice:
     host = job.idle.threads[device.report].host
     found = device_launches(device.activities, host)
     calls = found.calls
-    durations_ns = (host.calls.end_ns - host.calls.start_ns)[calls.call]
-    of_process = host.process_of_calls == device.global_pid
+    durations_ns = host.calls.end_ns[calls.call] - host.calls.start_ns[calls.call]
+    repeated = np.flatnonzero(host.launches.is_repeated)
     return LaunchesOfDevice(
         device=device.id,
         call_count=len(calls),
@@ -79,7 +79,7 @@ def _of_device(job: Job, device: Device) -> LaunchesOfDevice:
         empty_queue_frac=float((calls.depth == 0).mean()) if len(calls) else None,
         without_call_count=found.without_call_count,
         impossible_pair_count=found.impossible_pair_count,
-        repeated_call_count=int(host.launches.is_repeated[of_process].sum()),
+        repeated_call_count=int((host.processes_of(repeated) == device.global_pid).sum()),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsysan.attribution.cuda_calls import CallKind, is_any
+from nsysan.attribution.cuda_calls import CallKind
 from nsysan.attribution.job import Device, Job
 from nsysan.attribution.steps.steady import steady_steps
 from nsysan.model.copies import MemoryKind
@@ -56,12 +56,10 @@ def _allocator_calls(job: Job, device: Device, steps: Intervals) -> tuple[Int64A
     host = job.idle.threads[device.report].host
     if not len(host.calls):
         return None
-    rows = np.flatnonzero(
-        is_any(host.kinds, (CallKind.ALLOCATE, CallKind.FREE)) & (host.process_of_calls == device.global_pid)
-    )
+    rows = host.calls_of(device.global_pid, CallKind.ALLOCATE, CallKind.FREE)
     step = _step_of(steps, host.calls.start_ns[rows])
     inside = step >= 0
-    return step[inside], (host.calls.end_ns - host.calls.start_ns)[rows[inside]]
+    return step[inside], host.calls.end_ns[rows[inside]] - host.calls.start_ns[rows[inside]]
 
 
 def _pageable_copies(job: Job, device: Device, steps: Intervals) -> tuple[Int64Array, Int64Array]:

@@ -14,6 +14,7 @@ from nsysan.model.distinct import coded, first_rows
 from nsysan.model.tables import BoolArray, Int64Array, OsCalls, RuntimeCalls
 from nsysan.model.text import display_text
 from nsysan.model.trace import Trace
+from nsysan.timeline.ordering import grouped_rows
 
 MOST_NAMES = 60
 _VERSION = re.compile(r"_v\d+$")
@@ -106,7 +107,7 @@ def _of_report(
     return _Calls(
         name=names_of[kept],
         inside_ns=inside_ns[kept],
-        whole_ns=(table.end_ns - table.start_ns)[kept],
+        whole_ns=table.end_ns[kept] - table.start_ns[kept],
         launching=np.isin(table.global_tid[kept], threads),
     )
 
@@ -125,17 +126,15 @@ def _rows(found: Sequence[_Calls], names: Sequence[str]) -> Iterator[CallsOfName
     inside_ns = np.concatenate([calls.inside_ns for calls in found])
     whole_ns = np.concatenate([calls.whole_ns for calls in found])
     launching = np.concatenate([calls.launching for calls in found])
-    # by name, then by length: the middle and the last of a name are its median and its longest
-    order = np.lexsort((whole_ns, name))
-    places, counts = np.unique(name[order], return_counts=True)
-    begins = first_rows(np.searchsorted(places, name[order]))
-    for place, begin, count in zip(places.tolist(), begins.tolist(), counts.tolist(), strict=True):
-        rows = order[begin : begin + count]
+    bounds = np.cumsum(np.bincount(name, minlength=len(names)))
+    for place, rows in enumerate(np.split(grouped_rows(name, len(names)), bounds[:-1])):
+        if not len(rows):
+            continue
         yield CallsOfName(
             name=names[place],
-            count=count,
+            count=len(rows),
             total_ns=int(inside_ns[rows].sum()),
             on_launching_ns=int(inside_ns[rows][launching[rows]].sum()),
             median_ns=float(np.median(whole_ns[rows])),
-            longest_ns=int(whole_ns[rows[-1]]),
+            longest_ns=int(whole_ns[rows].max()),
         )

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
-import numpy as np
-
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.idle.codes import code_of
@@ -146,9 +144,9 @@ def _work_and_bounds(job: Job, devices: Sequence[Device]) -> tuple[LaunchedTime,
 
 def _starved(job: Job, devices: Sequence[Device]) -> IdlePieces:
     """The idle pieces of the devices that waited for a thread to launch anything."""
+    starved = code_of(Cause.LAUNCH_STARVED)
     found = [idle.pieces for idle in map(job.idle.of_device, devices) if idle is not None]
-    pieces = IdlePieces.concatenate(found)
-    return pieces.take(np.flatnonzero(pieces.cause == code_of(Cause.LAUNCH_STARVED)))
+    return IdlePieces.concatenate([pieces.take(pieces.cause == starved) for pieces in found])
 
 
 class _Collected:
@@ -164,11 +162,11 @@ class _Collected:
 
     def add(self, ranges: ReportRanges, starved: IdlePieces) -> None:
         """Add the ranges of one report."""
-        stacked = ranges.stacked_sums(starved)
-        self._by_kind[RangeKind.PUSH_POP].add(stacked)
+        for stacked in ranges.stacked(starved):
+            self._by_kind[RangeKind.PUSH_POP].add(stacked.sums)
+            self._by_shape.add(stacked.by_shape(ranges.threads.host, self._shapes))
+            self.tree.add(stacked.paths)
         self._by_kind[RangeKind.START_END].add(ranges.free_sums())
-        self._by_shape.add(ranges.by_shape(stacked, self._shapes))
-        self.tree.add(ranges.paths())
         for group, names in ranges.categories().items():
             self._categories[group] |= names
 

@@ -150,7 +150,7 @@ def _of_device(job: Job, device: Device) -> Iterator[_Launched]:
         in_backward=in_backward,
         names=names,
         name_of=name_of,
-        durations_ns=(kernels.end_ns - kernels.start_ns)[rows],
+        durations_ns=kernels.end_ns[rows] - kernels.start_ns[rows],
         repeats=repeated(name_of, in_backward, named_forward(names)),
     )
 

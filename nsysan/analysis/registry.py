@@ -26,6 +26,8 @@ class Analysis:
     needs: tuple[type[Result], ...] = ()
     of_host: bool = True
     details: frozenset[Detail] = frozenset()
+    of_sums: bool = False
+    """Whether ``Job.sums`` tell all that it asks of GPU work."""
     also: str | None = None
     """What one may call it instead of by its id."""
 

@@ -17,7 +17,6 @@ from nsysan.attribution.job import Device, Job
 from nsysan.model.host_events import Synchronization as SynchronizationType
 from nsysan.model.profilers import RECORD_HOST
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.tables import BoolArray
 from nsysan.timeline.intervals import Intervals, union
 
 _WAITS_OF_HOST = (SynchronizationType.EVENT, SynchronizationType.STREAM, SynchronizationType.CONTEXT)
@@ -104,10 +103,5 @@ def _rows(host: Host, global_pid: int) -> tuple[int, Intervals] | None:
 def _calls(host: Host, global_pid: int) -> tuple[int, Intervals] | None:
     if host.trace.runtime_calls is None:
         return None
-    waits = _waiting_calls(host, global_pid)
-    return int(waits.sum()), union(host.calls.start_ns[waits], host.calls.end_ns[waits])
-
-
-def _waiting_calls(host: Host, global_pid: int) -> BoolArray:
-    waits: BoolArray = (host.kinds == CallKind.SYNCHRONIZE) & (host.process_of_calls == global_pid)
-    return waits
+    waits = host.calls_of(global_pid, CallKind.SYNCHRONIZE)
+    return len(waits), union(host.calls.start_ns[waits], host.calls.end_ns[waits])

@@ -37,8 +37,8 @@ class Activities(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceActivities:
-    """What one process did on one CUDA device: its work, and its records by kind and by fault.
+class DeviceRecords:
+    """What one process did on one CUDA device, counted.
 
     ``fault_counts`` has a row for each of ``SOURCES``: how many records have no fault, then how many have each of
     ``FAULTS``.
@@ -46,7 +46,6 @@ class DeviceActivities:
 
     global_pid: int
     device_id: int
-    activities: Activities
     fault_counts: Int64Array
 
     @property
@@ -54,6 +53,13 @@ class DeviceActivities:
         """How many records were left out, by why."""
         counts = zip(FAULTS, self.fault_counts[:, 1:].sum(axis=0).tolist(), strict=True)
         return {fault: count for fault, count in counts if count}
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceActivities(DeviceRecords):
+    """Its records by kind and by fault, and its work one by one."""
+
+    activities: Activities
 
 
 def collect_activities(trace: Trace, report: int) -> list[DeviceActivities]:
@@ -93,6 +99,18 @@ def in_order(activities: Activities) -> Activities:
     return activities if is_ascending(order) else activities.take(order)
 
 
+def activity_name(traces: Sequence[Trace], activities: Activities, position: int) -> str:
+    """What one activity is called: the kernel's name as recorded, or what kind of record it is."""
+    trace = traces[int(activities.report[position])]
+    source = SOURCES[int(activities.source[position])]
+    if source == "kernels" and trace.kernels is not None:
+        return trace.text(int(trace.kernels.name_id[int(activities.row[position])]))
+    return _UNNAMED[source]
+
+
+_UNNAMED = {"copies": "[memory copy]", "memsets": "[memset]", "graph_launches": "[CUDA graph]"}
+
+
 def _split_by_owner(tables: Sequence[_Records], report: int) -> Iterator[DeviceActivities]:
     for global_pid in _values(records.table.global_pid for records in tables):
         of_process = [np.flatnonzero(records.table.global_pid == global_pid) for records in tables]
@@ -115,8 +133,8 @@ def _device_activities(global_pid: int, device_id: int, records: Activities) -> 
     return DeviceActivities(
         global_pid,
         device_id,
-        in_order(_clip_at_time_zero(records if not faults.any() else records.take(faults == 0))),
         counts.reshape(len(SOURCES), kinds),
+        in_order(_clip_at_time_zero(records if not faults.any() else records.take(faults == 0))),
     )
 
 
@@ -126,14 +144,15 @@ FAULTS = ("without_time", "impossible_time", "negative_length", "before_capture"
 
 def faults_of(start_ns: Int64Array, end_ns: Int64Array) -> IdArray:
     """Per record 0, or 1 + the index of the first of ``FAULTS`` that it has."""
+    if start_ns.min(initial=1) > 0 and end_ns.max(initial=1) <= IMPOSSIBLE_NS and (end_ns >= start_ns).all():
+        # as it is in all but damaged reports, and quickly seen
+        return np.zeros(len(start_ns), np.int8)
     faults = (
         (start_ns == 0) & (end_ns == 0),
         (np.minimum(start_ns, end_ns) < -IMPOSSIBLE_NS) | (np.maximum(start_ns, end_ns) > IMPOSSIBLE_NS),
         end_ns < start_ns,
         (end_ns <= 0) & (start_ns < 0),
     )
-    if not np.logical_or.reduce(faults).any():
-        return np.zeros(len(start_ns), np.int8)
     return np.select(faults, range(1, len(FAULTS) + 1), default=0).astype(np.int8)
 
 

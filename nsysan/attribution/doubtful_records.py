@@ -2,29 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from nsysan.attribution.activities import SOURCES, DeviceActivities
+from nsysan.model.columns import concatenated
 from nsysan.model.distinct import distinct
 from nsysan.model.prose import spelled
 from nsysan.model.run import Note
-from nsysan.model.tables import GpuActivities, Int64Array
+from nsysan.model.tables import GpuActivities, IdArray, Int64Array
 from nsysan.model.text import display_text
 from nsysan.model.thresholds import REPEATED_ROWS_FRAC
-from nsysan.model.trace import Trace
+from nsysan.model.trace import Trace, is_timed
 from nsysan.model.units import counted, format_count
 from nsysan.timeline.ordering import order_of
 
+Repeats = Mapping[str, tuple[int, int]]
+"""How many records repeat another one, and how many there are, by table of GPU work."""
 
-def doubt_notes(trace: Trace) -> Iterator[Note]:
+
+def is_doubtful(repeated: int, count: int) -> bool:
+    """Whether so many records of all repeat another one that it must be said."""
+    return repeated > 0 and repeated >= REPEATED_ROWS_FRAC * count
+
+
+def repeats_in(trace: Trace, works: Sequence[DeviceActivities]) -> Repeats:
+    """The repeats of a trace, given the work of all its devices."""
+    return {
+        name: (repeated_count(table.take(_doubtful_rows(table, SOURCES.index(name), works))), len(table))
+        for name, table in trace.gpu_tables().items()
+    }
+
+
+def _doubtful_rows(table: GpuActivities, source: int, works: Sequence[DeviceActivities]) -> IdArray:
+    """The rows that may repeat another one: of those with a time which begin with another of their device."""
+    rows = [np.flatnonzero(~is_timed(table))]
+    for work in works:
+        begins_ns = work.activities.start_ns
+        follows = begins_ns[1:] == begins_ns[:-1]
+        if follows.any():
+            together = np.append(follows, False) | np.append(False, follows)
+            rows.append(work.activities.row[together & (work.activities.source == source)])
+    return concatenated(rows)
+
+
+def doubt_notes(trace: Trace, repeats: Repeats) -> Iterator[Note]:
     """A note for each kind of GPU record that repeats itself, and one for names that are ambiguous."""
     where = f"in {display_text(trace.name)}"
-    for name, table in trace.gpu_tables().items():
-        repeated = repeated_count(table)
-        if repeated and repeated >= REPEATED_ROWS_FRAC * len(table):
+    for name, (repeated, count) in repeats.items():
+        if is_doubtful(repeated, count):
             kind = spelled(name)
-            rows = f"{format_count(repeated)} of {format_count(len(table))} records of {kind} {where}"
+            rows = f"{format_count(repeated)} of {format_count(count)} records of {kind} {where}"
             what = "equal an earlier one in every value; counts and totals include them, shares of the window do not"
             yield Note("repeated_records", f"{rows} {what}.")
     if trace.ambiguous_name_count:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from nsysan.attribution.cuda_calls import CallKind, call_kinds
+from nsysan.attribution.cuda_calls import CallKind, call_kinds, is_any
 from nsysan.attribution.grouping import RowsByKey, codes_of, rows_by_key
 from nsysan.attribution.idle.call_causes import call_causes
 from nsysan.attribution.idle.range_causes import causes_of_groups
@@ -52,10 +52,16 @@ class Host:
         named = [_PROFILER_CALL.match(self.trace.text(name_id)) is not None for name_id in name_ids.tolist()]
         return np.flatnonzero(np.array(named, np.bool_)[name_of])
 
-    @cached_property
-    def process_of_calls(self) -> Int64Array:
-        """The global pid of each call."""
-        return self.calls.global_tid & PROCESS_BITS
+    def processes_of(self, calls: Int64Array) -> Int64Array:
+        """The global pid of each of these calls."""
+        processes: Int64Array = self.calls.global_tid[calls] & PROCESS_BITS
+        return processes
+
+    def calls_of(self, global_pid: int, *kinds: CallKind) -> Int64Array:
+        """The calls of a process that are of one of these kinds."""
+        rows = np.flatnonzero(is_any(self.kinds, kinds))
+        own: Int64Array = rows[self.processes_of(rows) == global_pid]
+        return own
 
     @cached_property
     def calls_by_thread(self) -> RowsByKey:
@@ -85,10 +91,17 @@ class Host:
         kernels = self.trace.kernels
         if kernels is None or not len(kernels):
             return np.empty(0, np.bool_)
-        function = codes_of(kernels.global_pid, kernels.device_id, kernels.name_id)
-        order = order_of(function, self.kernels_launched_ns, kernels.start_ns)
-        is_first = np.ones(len(kernels), np.bool_)
-        is_first[order[1:]] = np.diff(function[order]) != 0
+        function, launched_ns = (
+            codes_of(kernels.global_pid, kernels.device_id, kernels.name_id),
+            self.kernels_launched_ns,
+        )
+        earliest_ns = np.full(int(function.max()) + 1, np.iinfo(np.int64).max)
+        np.minimum.at(earliest_ns, function, launched_ns)
+        earliest = np.flatnonzero(launched_ns == earliest_ns[function])
+        # a graph launches many at once, of which the one that ran first counts
+        earliest = earliest[order_of(function[earliest], kernels.start_ns[earliest])]
+        is_first = np.zeros(len(kernels), np.bool_)
+        is_first[earliest[np.diff(function[earliest], prepend=-1) != 0]] = True
         return is_first
 
     @cached_property
@@ -111,7 +124,8 @@ class Host:
         ranges = self.ranges
         latest_ns = max(int(ranges.start_ns.max(initial=0)), int(ranges.end_ns.max(initial=0)))
         latest_ns = max(latest_ns, int(self.calls.end_ns.max(initial=0)), self.trace.capture_ns or 0)
-        return np.where(ranges.end_ns == ABSENT, latest_ns, ranges.end_ns)
+        is_open = ranges.end_ns == ABSENT
+        return np.where(is_open, latest_ns, ranges.end_ns) if is_open.any() else ranges.end_ns
 
     @cached_property
     def stacked_by_thread(self) -> RowsByKey:
@@ -138,7 +152,7 @@ class Host:
     def loads_by_process(self) -> RowsByKey:
         """The calls that load code, of each process."""
         rows = np.flatnonzero(self.kinds == CallKind.LOAD)
-        grouped = rows_by_key(self.process_of_calls[rows], self.calls.start_ns[rows])
+        grouped = rows_by_key(self.processes_of(rows), self.calls.start_ns[rows])
         return RowsByKey(grouped.keys, grouped.bounds, rows[grouped.rows])
 
     def _by_thread(self, rows: Int64Array) -> RowsByKey:

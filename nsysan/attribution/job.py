@@ -6,23 +6,32 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from nsysan.attribution.activities import SOURCES, Activities, DeviceActivities, collect_activities, in_order
+from nsysan.attribution.activities import (
+    SOURCES,
+    Activities,
+    DeviceRecords,
+    activity_name,
+    collect_activities,
+    in_order,
+)
 from nsysan.attribution.clocks import Clock, clocks_of, shifted
 from nsysan.attribution.collectives.job_collectives import JobCollectives
 from nsysan.attribution.collectives.members import members_of
 from nsysan.attribution.collectives.ranks import RankChoice
-from nsysan.attribution.doubtful_records import doubt_notes
+from nsysan.attribution.doubtful_records import Repeats, doubt_notes, repeats_in
 from nsysan.attribution.gpu_identity import GpuIdentity, identify_gpu
 from nsysan.attribution.hollow_windows import hollow_window_notes
 from nsysan.attribution.host import Host
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.job_idle import JobIdle
-from nsysan.attribution.matching import FoundDevice, group_by_gpu, matching_notes
+from nsysan.attribution.job_sums import JobSums
+from nsysan.attribution.matching import FoundDevice, ListedDevice, group_by_gpu, matching_notes
 from nsysan.attribution.pairing_notes import pairing_notes
 from nsysan.attribution.silent_processes import silent_process_notes
 from nsysan.attribution.sound_records import damage_notes
 from nsysan.attribution.stages.job_stages import JobStages
 from nsysan.attribution.steps.job_steps import JobSteps
+from nsysan.attribution.steps.steady import JudgedSteps
 from nsysan.attribution.told_shapes import ToldShapes
 from nsysan.attribution.window import WindowChoice, bounds_of, window_over
 from nsysan.model.ceilings import Ceilings
@@ -37,15 +46,26 @@ from nsysan.model.units import counted, format_timestamp
 from nsysan.timeline.occupancy import KindArray, Occupancy, sweep
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Listed:
+    """Work one by one, in order, and which of it ran at every moment of the window."""
+
+    activities: Activities
+    occupancy: Occupancy
+
+
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A GPU as one process of one report saw it, on that report's clock."""
+    """A GPU as one process of one report saw it, on that report's clock.
+
+    ``listed`` is null in a job whose work is known as sums only; to ask for activities or occupancy is an error then.
+    """
 
     id: str
     gpu_id: str
     report: int
-    work: DeviceActivities
-    occupancy: Occupancy
+    work: DeviceRecords
+    listed: Listed | None
 
     @property
     def global_pid(self) -> int:
@@ -60,7 +80,12 @@ class Device:
     @property
     def activities(self) -> Activities:
         """What it ran."""
-        return self.work.activities
+        return _known(self.listed).activities
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """Which kinds of work ran when."""
+        return _known(self.listed).occupancy
 
     def rows_of(self, table: str) -> IdArray:
         """Where its activities stand in one of the trace's tables of GPU work."""
@@ -85,13 +110,29 @@ class Gpu:
     id: str
     identity: GpuIdentity
     devices: tuple[Device, ...]
-    activities: Activities
-    occupancy: Occupancy
+    listed: Listed | None
+
+    @property
+    def activities(self) -> Activities:
+        """What it ran."""
+        return _known(self.listed).activities
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """Which kinds of work ran when."""
+        return _known(self.listed).occupancy
 
     @property
     def window_ns(self) -> tuple[int, int]:
         """Begin and end of the judged stretch."""
         return int(self.occupancy.bounds_ns[0]), int(self.occupancy.bounds_ns[-1])
+
+
+def _known(listed: Listed | None) -> Listed:
+    """Raises LookupError where work is known as sums only: an analysis that needs more must not say ``of_sums``."""
+    if listed is None:
+        raise LookupError("the work of this job is known as sums only")
+    return listed
 
 
 @dataclass(frozen=True)  # with slots it could keep nothing that is asked for by every rank of a thousand
@@ -111,6 +152,8 @@ class Job:
     """Which stage of its step each piece of a device's work belongs to."""
     collectives: JobCollectives
     """What the ranks told each other, who waited for whom, and the clock they share."""
+    sums: JobSums
+    """What each GPU and device did in its window, summed."""
     evidence: Evidence = field(default_factory=Evidence)
     """What is known besides the traces."""
     ceilings: Ceilings | None = None
@@ -125,6 +168,11 @@ class Job:
     def devices(self) -> tuple[Device, ...]:
         """The devices of all GPUs."""
         return tuple(device for gpu in self.gpus for device in gpu.devices)
+
+    @cached_property
+    def judged_steps(self) -> dict[str, JudgedSteps]:
+        """By device what ``judge_steps`` has found so far."""
+        return {}
 
     def devices_of(self, report: int) -> list[Device]:
         """The devices of one report."""
@@ -158,11 +206,7 @@ class Job:
 
     def activity_name(self, activities: Activities, position: int) -> str:
         """What one activity is called: the kernel's name as recorded, or what kind of record it is."""
-        trace = self.traces[int(activities.report[position])]
-        source = SOURCES[int(activities.source[position])]
-        if source == "kernels" and trace.kernels is not None:
-            return trace.text(int(trace.kernels.name_id[int(activities.row[position])]))
-        return {"copies": "[memory copy]", "memsets": "[memset]", "graph_launches": "[CUDA graph]"}[source]
+        return activity_name(self.traces, activities, position)
 
 
 def build_job(  # noqa: PLR0913 -- what the user chooses, each by name
@@ -183,32 +227,40 @@ def build_job(  # noqa: PLR0913 -- what the user chooses, each by name
     choice = choice or WindowChoice()
     hosts = [Host(trace) for trace in traces]
     clocks = clocks_of(traces)
+    works = [collect_activities(trace, report) for report, trace in enumerate(traces)]
     everything = [
-        FoundDevice(report, work, identify_gpu(trace, report, work.global_pid, work.device_id))
-        for report, trace in enumerate(traces)
-        for work in collect_activities(trace, report)
+        ListedDevice(report, work, identify_gpu(traces[report], report, work.global_pid, work.device_id))
+        for report, of_report in enumerate(works)
+        for work in of_report
     ]
     working = [device for device in everything if len(device.work.activities)]
-    bounds = [bounds_of(choice, trace, _last_work_ns(working, report)) for report, trace in enumerate(traces)]
+    # a damaged range would bound no window that can be
+    bounds = [bounds_of(choice, host.trace, _last_work_ns(working, report)) for report, host in enumerate(hosts)]
     groups = group_by_gpu(working, clocks)
     gpus = [_build_gpu(f"gpu{index}", group, bounds, clocks) for index, group in enumerate(groups)]
-    chosen = _choose(gpus, gpu)
+    chosen = choose_gpu(gpus, gpu)
     if choice != WindowChoice():
         _refuse_empty_window(chosen)
-    of_traces = (damage_notes, doubt_notes, silent_process_notes)
-    doubted = (note for trace in traces for notes_of in of_traces for note in notes_of(trace))
+    doubted = (
+        note
+        for trace, of_report in zip(traces, works, strict=True)
+        for note in trace_notes(trace, repeats_in(trace, of_report))
+    )
     paired = (note for host in hosts for note in pairing_notes(host))
-    hollow = hollow_window_notes(chosen) if choice == WindowChoice() else ()
-    notes = (*_unusable_notes(everything), *doubted, *paired, *hollow, *matching_notes(groups))
+    sums = JobSums(traces)
+    hollow = hollow_window_notes(chosen, sums) if choice == WindowChoice() else ()
+    notes = (*unusable_notes(everything), *doubted, *paired, *hollow, *matching_notes(groups))
     idle = JobIdle([HostThreads(host) for host in hosts], clocks)
     steps = JobSteps(hosts, marker)
     known = evidence or Evidence()
     collectives = JobCollectives(hosts, clocks, members_of(working), ranks or RankChoice(), known.of(NcclLog))
     stages = JobStages(idle, steps)
-    return Job(tuple(traces), tuple(chosen), notes, choice != WindowChoice(), idle, steps, stages, collectives, known)
+    return Job(
+        tuple(traces), tuple(chosen), notes, choice != WindowChoice(), idle, steps, stages, collectives, sums, known
+    )
 
 
-def _last_work_ns(working: Sequence[FoundDevice], report: int) -> int:
+def _last_work_ns(working: Sequence[ListedDevice], report: int) -> int:
     return max((int(found.work.activities.end_ns.max()) for found in working if found.report == report), default=0)
 
 
@@ -218,7 +270,7 @@ def occupancy_of(activities: Activities, window_ns: tuple[int, int]) -> Occupanc
 
 
 def _build_gpu(
-    gpu_id: str, group: Sequence[FoundDevice], bounds: Sequence[WindowChoice], clocks: Sequence[Clock]
+    gpu_id: str, group: Sequence[ListedDevice], bounds: Sequence[WindowChoice], clocks: Sequence[Clock]
 ) -> Gpu:
     first = group[0]
     pieces = [shifted(device.work.activities, clocks[device.report].shift_to(clocks[first.report])) for device in group]
@@ -232,21 +284,22 @@ def _build_gpu(
     occupancy = (
         devices[0].occupancy if len(devices) == 1 else occupancy_of(activities, window_over(activities, own_bounds))
     )
-    return Gpu(gpu_id, first.identity, devices, activities, occupancy)
+    return Gpu(gpu_id, first.identity, devices, Listed(activities, occupancy))
 
 
-def _build_device(found: FoundDevice, gpu_id: str, bounds: WindowChoice) -> Device:
+def _build_device(found: ListedDevice, gpu_id: str, bounds: WindowChoice) -> Device:
     work = found.work
     return Device(
         id=found.id,
         gpu_id=gpu_id,
         report=found.report,
         work=work,
-        occupancy=occupancy_of(work.activities, window_over(work.activities, bounds)),
+        listed=Listed(work.activities, occupancy_of(work.activities, window_over(work.activities, bounds))),
     )
 
 
-def _choose(gpus: list[Gpu], wanted: str | None) -> list[Gpu]:
+def choose_gpu(gpus: list[Gpu], wanted: str | None) -> list[Gpu]:
+    """All GPUs, or the one wanted by its id, index or UUID. Raises UsageError where there is none."""
     if wanted is None:
         return gpus
     chosen = [gpu for gpu in gpus if wanted in {gpu.id, gpu.id.removeprefix("gpu"), gpu.identity.uuid}]
@@ -267,9 +320,17 @@ def _refuse_empty_window(gpus: Sequence[Gpu]) -> None:
         raise UsageError("No GPU work lies in the window asked for.", f"There is GPU work from {first} to {last}.")
 
 
-def _unusable_notes(found: Iterable[FoundDevice]) -> Iterator[Note]:
+def trace_notes(trace: Trace, repeats: Repeats) -> Iterator[Note]:
+    """What is doubtful in one report."""
+    yield from damage_notes(trace)
+    yield from doubt_notes(trace, repeats)
+    yield from silent_process_notes(trace)
+
+
+def unusable_notes(found: Iterable[FoundDevice]) -> Iterator[Note]:
+    """The devices that are left out for want of a usable record."""
     for device in found:
-        if not len(device.work.activities):
+        if not device.work.fault_counts[:, 0].any():
             count = counted(sum(device.work.excluded_records.values()), "record")
             yield Note(
                 "device_without_usable_records",

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.activities import SOURCES, Activities
+from nsysan.model.columns import as_few_bytes
 from nsysan.model.distinct import NOWHERE, Distinct
-from nsysan.model.tables import ABSENT, BoolArray, Int64Array, RuntimeCalls
+from nsysan.model.tables import ABSENT, BoolArray, IdArray, Int64Array, RuntimeCalls
 from nsysan.model.trace import PROCESS_BITS, Trace
 
 NO_CALL = -1
@@ -24,7 +25,7 @@ class Launches:
     counts (the runtime's call holds the driver's), then the first; ``is_repeated`` marks the others. Id 0 is none.
     """
 
-    rows: Mapping[str, Int64Array]
+    rows: Mapping[str, IdArray]
     """By table of the trace; ``NO_CALL`` where there is none."""
     is_repeated: BoolArray
 
@@ -54,7 +55,7 @@ def join_launches(trace: Trace) -> Launches:
     is_repeated = np.zeros(len(calls), np.bool_)
     is_repeated[known[call_of[pair_of] != known]] = True
     rows = {
-        name: np.append(call_of, NO_CALL)[pairs.places(keys.of(table.global_pid, table.correlation_id))]
+        name: as_few_bytes(np.append(call_of, NO_CALL))[pairs.places(keys.of(table.global_pid, table.correlation_id))]
         for name, table in tables.items()
     }
     return Launches(rows, is_repeated)

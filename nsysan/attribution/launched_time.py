@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.activities import Activities
-from nsysan.attribution.grouping import rows_by_key
 from nsysan.attribution.host import Host
 from nsysan.attribution.launch import NO_CALL
-from nsysan.model.distinct import summed
 from nsysan.model.tables import Int64Array, Table
 
 WindowedWork = tuple[Activities, tuple[int, int]]
@@ -41,7 +39,7 @@ class LaunchedTime:
         if place == len(self.threads) or self.threads[place] != global_tid:
             return len(self.calls), self.calls.take(np.empty(0, np.int64))
         first, last = int(self.bounds[place]), int(self.bounds[place + 1])
-        return first, self.calls.take(np.arange(first, last))
+        return first, LaunchingCalls(**{name: column[first:last] for name, column in self.calls.columns().items()})
 
     def totals_ns(self) -> Int64Array:
         """The GPU time launched before each place: one more value than there are calls."""
@@ -55,10 +53,10 @@ def launched_time(host: Host, work: Iterable[WindowedWork]) -> LaunchedTime:
         rows = host.launches.of(activities)
         called = rows != NO_CALL
         duration_ns = activities.end_ns.clip(*window_ns) - activities.start_ns.clip(*window_ns)
-        gpu_ns += summed(duration_ns[called], rows[called], len(host.calls))
-        work_count += np.bincount(rows[called], minlength=len(host.calls))
-    rows = np.flatnonzero(work_count)
-    by_thread = rows_by_key(host.calls.global_tid[rows], host.calls.start_ns[rows])
-    rows = rows[by_thread.rows]
+        np.add.at(gpu_ns, rows[called], duration_ns[called])
+        np.add.at(work_count, rows[called], 1)
+    by_thread = host.calls_by_thread
+    launched = work_count[by_thread.rows] > 0
+    rows = by_thread.rows[launched]
     calls = LaunchingCalls(host.calls.start_ns[rows], gpu_ns[rows], work_count[rows])
-    return LaunchedTime(by_thread.keys, by_thread.bounds, calls)
+    return LaunchedTime(by_thread.keys, np.concatenate([[0], np.cumsum(launched)])[by_thread.bounds], calls)

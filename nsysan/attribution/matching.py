@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from nsysan.attribution.activities import DeviceActivities
+from nsysan.attribution.activities import DeviceActivities, DeviceRecords
 from nsysan.attribution.clocks import Clock
 from nsysan.attribution.gpu_identity import GpuIdentity
 from nsysan.model.run import Note
@@ -16,10 +17,10 @@ from nsysan.model.units import counted
 
 @dataclass(frozen=True, slots=True)
 class FoundDevice:
-    """A device with usable work, before it is known which GPU it is."""
+    """A device, before it is known which GPU it is."""
 
     report: int
-    work: DeviceActivities
+    work: DeviceRecords
     identity: GpuIdentity
 
     @property
@@ -29,14 +30,24 @@ class FoundDevice:
         return f"r{self.report}/p{'?' if pid is None else pid}/d{self.work.device_id}"
 
 
-def group_by_gpu(found: Sequence[FoundDevice], clocks: Sequence[Clock]) -> list[list[FoundDevice]]:
+@dataclass(frozen=True, slots=True)
+class ListedDevice(FoundDevice):
+    """One whose work is known one by one."""
+
+    work: DeviceActivities
+
+
+AnyDevice = TypeVar("AnyDevice", bound=FoundDevice)
+
+
+def group_by_gpu(found: Sequence[AnyDevice], clocks: Sequence[Clock]) -> list[list[AnyDevice]]:
     """The devices of each GPU, in order of their first device.
 
     Devices of one identity are one GPU if they are of one report, or of reports captured at the same time: a GPU seen
     at two different times is judged twice, for nothing is known of it in between.
     """
-    groups: list[list[FoundDevice]] = []
-    groups_of_key: defaultdict[Hashable, list[list[FoundDevice]]] = defaultdict(list)
+    groups: list[list[AnyDevice]] = []
+    groups_of_key: defaultdict[Hashable, list[list[AnyDevice]]] = defaultdict(list)
     for device in found:
         alike = groups_of_key[device.identity.key] if device.identity.key is not None else []
         home = next((group for group in alike if _at_the_same_time(group[0].report, device.report, clocks)), None)

@@ -21,6 +21,7 @@ from nsysan.model.tables import ABSENT
 from nsysan.model.trace import GPU_TABLES, PROCESS_BITS
 
 _NO_CORRELATION = (ABSENT, 0)
+_NO_PROCESS = np.empty(0, np.int64)
 _BEFORE_CAPTURE = FAULTS.index("before_capture") + 1
 """What ended before the capture began is rightly left out of it."""
 
@@ -77,10 +78,15 @@ def _unanswered_launch_count(job: Job, report: int) -> int:
     calls = trace.runtime_calls
     if calls is None:
         return 0
+    answered = [distinct(table.global_pid) for table in (trace.kernels, trace.graph_launches) if table is not None]
+    # most reports have a kernel of every process that called anything, which is soon seen
+    if np.isin(distinct(calls.global_tid) & PROCESS_BITS, np.concatenate([_NO_PROCESS, *answered])).all():
+        return 0
     processes = calls.global_tid & PROCESS_BITS
     of_graphs = processes[call_kinds(trace) == int(CallKind.GRAPH_LAUNCH)]
-    answered = [table.global_pid for table in (trace.kernels, trace.graph_launches) if table is not None]
-    counts = is_kernel_launch(trace, calls.name_id) & ~np.isin(processes, np.concatenate([of_graphs, *answered]))
+    counts = is_kernel_launch(trace, calls.name_id) & ~np.isin(
+        processes, np.concatenate([distinct(of_graphs), *answered])
+    )
     if job.gpus:
         counts &= np.isin(processes, [device.global_pid for device in job.devices if device.report == report])
     # a call of the runtime makes one of the driver under the same correlation id; one without an id stands for itself

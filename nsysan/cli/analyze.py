@@ -179,11 +179,13 @@ COMMAND = analyze_command
 def _deliver(run: Run, outputs: _Outputs, inputs: list[Path]) -> None:
     """Write the files first, so that what is printed about them is true."""
     from nsysan.model.run_json import encode_run
-    from nsysan.report.renderers import renderers
+    from nsysan.report.renderers import renderer
 
-    formats, document = renderers(), encode_run(run)
-    text = formats["text"].render(run)
-    files = {} if outputs.page is None else {outputs.page: formats["html"].render(run).encode("utf-8")}
+    document = encode_run(run)
+    # a format that is not asked for need not be loaded
+    is_told = not outputs.quiet and outputs.run_json != STDOUT
+    text = renderer("text").render(run) if is_told else ""
+    files = {} if outputs.page is None else {outputs.page: renderer("html").render(run).encode("utf-8")}
     if outputs.run_json not in (None, STDOUT):
         files[outputs.run_json] = document
     write_all(files, force=outputs.force, inputs=inputs)
@@ -192,7 +194,7 @@ def _deliver(run: Run, outputs: _Outputs, inputs: list[Path]) -> None:
         if not outputs.quiet:
             _warn(run)
         return
-    if not outputs.quiet:
+    if is_told:
         click.echo(text)
     for path in files:
         click.echo(f"{'Page' if path == outputs.page else 'Run'}: {visible_text(str(path))}")

@@ -8,6 +8,7 @@ from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.step_losses import ClassLoss, LossReport, StepLosses
 from nsysan.analysis.stragglers import Stragglers
+from nsysan.findings.hidden_work import why_hidden
 from nsysan.findings.product_speed import ProductSpeed
 from nsysan.model.findings import ClassVerdict, Diagnosis, Finding, Headline
 from nsysan.model.idle import Cause
@@ -47,10 +48,16 @@ class _Walk:
     def __init__(self, report: LossReport, results: ResultSet, findings: Sequence[Finding]) -> None:
         self._report, self._results, self._findings = report, results, findings
         self._products = ProductSpeed(report, results)
+        self._hidden = why_hidden(results)
         self._losses: Mapping[BottleneckClass, ClassLoss] = {one.bottleneck_class: one for one in report.classes}
 
     def diagnosis(self) -> Diagnosis:
         """The verdict on every class, and the headline over all of them."""
+        if self._hidden is not None:
+            unknown = ClassVerdict(ClassState.UNKNOWN, None, None, 0, f"{self._hidden}.")
+            return Diagnosis(
+                None, f"No verdict: {self._hidden}.", dict.fromkeys(BottleneckClass, unknown), self._begin()
+            )
         classes = {one: self._verdict(one) for one in BottleneckClass}
         headline = next(filter(None, map(self._headline, self._largest_first())), None)
         why = self._caveat() if headline is not None else self._nothing()

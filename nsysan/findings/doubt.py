@@ -1,4 +1,4 @@
-"""Findings about gaps are doubtful where the profiler slows the run, or clocks of host and GPU disagree."""
+"""Findings about gaps are doubtful where the profiler slows the run, clocks disagree, or work left no record."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.launches import Launches
 from nsysan.analysis.training_logs import TrainingLogs
+from nsysan.findings.hidden_work import why_hidden
 from nsysan.findings.logged_steps import both_times, training_logs
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.idle import Cause
+from nsysan.model.losses import EXPOSED_COLLECTIVE, EXPOSED_COPY, PIPELINE_BUBBLE
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.thresholds import DOUBTED_PAIRS_FRAC
 from nsysan.model.units import format_count
@@ -22,15 +25,25 @@ _LENGTHENED = frozenset(
 )
 """Gaps that each call of the host makes longer, which the profiler slows one by one."""
 
+_HOLES = frozenset({EXPOSED_COLLECTIVE, EXPOSED_COPY, PIPELINE_BUBBLE, *(cause.value for cause in Cause)})
+"""Time in which no compute kernel was recorded."""
+
 
 def with_doubts(findings: Iterable[Finding], results: ResultSet) -> Iterator[Finding]:
-    """The findings; those about gaps between calls as information that says why it is doubtful."""
-    doubts = tuple(doubt for doubt in (_perturbed(results), _on_two_clocks(results)) if doubt is not None)
+    """The findings; those about gaps that may not have been, or not so long, as information that says why."""
+    lengthened = tuple(doubt for doubt in (_perturbed(results), _on_two_clocks(results)) if doubt is not None)
+    hidden = _hidden(results)
     for finding in findings:
-        if doubts and finding.cause in _LENGTHENED:
+        doubts = lengthened * (finding.cause in _LENGTHENED) + hidden * (finding.cause in _HOLES)
+        if doubts:
             yield msgspec.structs.replace(finding, severity=Severity.INFO, evidence=(*doubts, *finding.evidence))
         else:
             yield finding
+
+
+def _hidden(results: ResultSet) -> tuple[Evidence, ...]:
+    why = why_hidden(results)
+    return () if why is None else (Evidence(f"Doubtful, for {why}.", GpuTime.id),)
 
 
 def _perturbed(results: ResultSet) -> Evidence | None:

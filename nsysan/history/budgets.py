@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 
 import msgspec
@@ -27,12 +27,16 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     least: float | None = msgspec.field(name="min", default=None)
 
     def __post_init__(self) -> None:
-        amounts = (self.relative, self.absolute, self.spread or 0.0)
-        if not all(0 <= amount < float("inf") for amount in amounts):
-            raise ValueError("relative, absolute and spread are amounts from 0 on")
+        # a share over 1 is a percentage most likely, and lets everything pass
+        if not all(0 <= share <= 1 for share in (self.relative, self.spread or 0.0)):
+            raise ValueError("relative and spread are shares from 0 to 1")
+        if not 0 <= self.absolute < inf:
+            raise ValueError("absolute is an amount from 0 on")
         # nothing exceeds nan, so a bound that is none would never fail
         if not all(bound is None or isfinite(bound) for bound in (self.most, self.least)):
             raise ValueError("max and min are finite numbers")
+        if self.least is not None and self.most is not None and self.least > self.most:
+            raise ValueError("nothing lies between a min and a max that is less")
 
 
 class Budgets(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -49,6 +53,8 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     def __post_init__(self) -> None:
         if not 0.001 <= self.false_alarm <= 0.5:  # noqa: PLR2004 - what the simulated draws can tell, and a coin
             raise ValueError("false_alarm is a share from 0.001 to 0.5")
+        if self.max_age_days < 0:
+            raise ValueError("max_age_days is a count from 0 on")
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

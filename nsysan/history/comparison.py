@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nsysan.history.carriers import carriers_of
 from nsysan.history.differences import Difference, TopicDifferences, differences_of
 from nsysan.history.snapshot import KeptFinding, Snapshot
-from nsysan.model.figures import Bearing
+from nsysan.model.figures import Bearing, Condition
 
 COMPARISON_SCHEMA_VERSION = 1
 
@@ -116,7 +116,7 @@ def compare(before: Snapshot, after: Snapshot) -> Comparison:
 def obstacles_of(before: Snapshot, after: Snapshot, *, strict: bool = False) -> Iterator[Obstacle]:
     """The conditions that differ, the forbidding ones first; one that only one run knows is a caution unless strict.
 
-    What only evidence beside the traces tells is a caution then too.
+    What only evidence beside the traces tells is a caution then too, and so is what an older nsysan did not tell.
     """
     ours, theirs = ({one.id: one for one in snapshot.conditions} for snapshot in (before, after))
     found = []
@@ -125,10 +125,17 @@ def obstacles_of(before: Snapshot, after: Snapshot, *, strict: bool = False) -> 
         known = first or second
         values = (None if first is None else first.value, None if second is None else second.value)
         if known is not None and values[0] != values[1]:
-            is_lenient = None in values and (known.is_beside or not strict)
-            bearing = Bearing.CAUTIONS if is_lenient else known.bearing
-            found.append(Obstacle(known.id, known.name, *values, bearing))
+            found.append(
+                Obstacle(known.id, known.name, *values, _bearing(known, is_one_sided=None in values, strict=strict))
+            )
     yield from sorted(found, key=lambda obstacle: obstacle.bearing is not Bearing.FORBIDS)
+
+
+def _bearing(condition: Condition, *, is_one_sided: bool, strict: bool) -> Bearing:
+    if condition.bearing is Bearing.GATED:
+        return Bearing.FORBIDS if strict and not is_one_sided else Bearing.CAUTIONS
+    is_lenient = is_one_sided and (condition.is_beside or not strict)
+    return Bearing.CAUTIONS if is_lenient else condition.bearing
 
 
 def _whole(topics: Sequence[TopicDifferences]) -> Difference | None:

@@ -7,9 +7,17 @@ from dataclasses import dataclass
 
 from nsysan.model.figures import Bearing, Beside, Condition, Conditioned, Figure, Measured
 from nsysan.model.findings import Finding
+from nsysan.model.recorded import RECORD_KINDS
 from nsysan.model.results import Result, Skipped
 from nsysan.model.run import Run
 from nsysan.model.verdicts import Severity
+
+_SOFTWARE = {
+    "driver": "NVIDIA driver",
+    "driver_cuda": "CUDA of the driver",
+    "runtime_cuda": "CUDA runtime",
+    "nccl": "NCCL of the trace",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +97,28 @@ def _conditions_of_envelope(run: Run) -> Iterator[Condition]:
     yield Condition("window_choice", "window chosen", _chosen_window(run), Bearing.CAUTIONS)
     yield Condition("report_count", "reports", str(len(run.reports)), Bearing.CAUTIONS)
     yield Condition("nsys_version", "Nsight Systems", ", ".join(versions) or None, Bearing.CAUTIONS)
+    yield from _software(run)
+    yield from _record_kinds(run)
     yield Condition("nsysan_version", "analysed by nsysan", run.nsysan_version, Bearing.CAUTIONS)
+
+
+def _software(run: Run) -> Iterator[Condition]:
+    """The versions that a trace of the run tells."""
+    told = [report.software for report in run.reports]
+    for key, name in _SOFTWARE.items():
+        versions = sorted({version for one in told if (version := getattr(one, key)) is not None})
+        if versions:
+            yield Condition(f"software.{key}", name, ", ".join(versions), Bearing.CAUTIONS)
+
+
+def _record_kinds(run: Run) -> Iterator[Condition]:
+    """Which kinds of records the reports hold, as far as all of each was read."""
+    told = [report.recorded for report in run.reports if report.recorded is not None]
+    for kind, name in RECORD_KINDS.items() if told else ():
+        holding = sum(kind in recorded for recorded in told)
+        parts = {0: "not recorded", len(told): "recorded"}
+        value = parts.get(holding, f"recorded in {holding} of {len(told)} reports")
+        yield Condition(f"recorded.{kind}", name, value, Bearing.GATED)
 
 
 def _chosen_window(run: Run) -> str:

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from nsysan.history.schema import HISTORY
-from nsysan.history.snapshot import KeptFinding, Snapshot
+from nsysan.history.snapshot import Snapshot
 from nsysan.model.errors import InputError, MissingToolError, UsageError
-from nsysan.model.figures import Better, Condition, Figure, Topic, Unit
-from nsysan.model.results import Skipped
+from nsysan.model.figures import Figure
 from nsysan.model.text import visible_text
 from nsysan.output.failure import writing
 from nsysan.output.staging import part_file
@@ -123,7 +123,10 @@ class Store:
         if not self._path.is_file():
             raise InputError(f"There is no history at {self._name}.", "Begin one with: nsysan history add RUN...")
         with self._opened(writes=False) as database:
-            return tuple(_kept(database, row["id"], figure_ids) for row in list(database.query(query, values)))
+            try:
+                return tuple(_kept(database, row["id"], figure_ids) for row in list(database.query(query, values)))
+            except (ValueError, msgspec.DecodeError) as error:
+                raise InputError(f"A run in {self._name} is damaged: {visible_text(str(error))}.", _ANOTHER) from error
 
     @property
     def _name(self) -> str:
@@ -214,6 +217,7 @@ def _kind_of(figure: Figure) -> dict[str, str | None]:
 
 
 def _kept(database: Database, run_id: str, figure_ids: Sequence[str] | None) -> KeptRun:
+    """The run as it was added. Raises ValueError where somebody has changed it into none."""
     (row,) = database.query("select * from runs where id = ?", [run_id])
     names = database.query("select name from baselines where run = ? order by name", [run_id])
     wanted = "" if figure_ids is None else f" and figure in ({', '.join('?' * len(figure_ids))})"
@@ -221,40 +225,35 @@ def _kept(database: Database, run_id: str, figure_ids: Sequence[str] | None) -> 
         f"select * from amounts join figures on id = figure where run = ?{wanted} order by place",  # noqa: S608 - marks
         [run_id, *(figure_ids or ())],
     )
-    return KeptRun(
-        id=run_id,
-        added_utc=row["added_utc"],
-        commit=row["git_commit"],
-        labels=_decoded(row["labels"], dict[str, str]),
-        baselines=tuple(entry["name"] for entry in names),
-        snapshot=Snapshot(
-            reports=_decoded(row["reports"], tuple[str, ...]),
-            created_utc=row["created_utc"],
-            nsysan_version=row["nsysan_version"],
-            figures=tuple(_figure(amount) for amount in amounts),
-            conditions=_decoded(row["conditions"], tuple[Condition, ...]),
-            findings=_decoded(row["findings"], tuple[KeptFinding, ...]),
-            skipped=_decoded(row["skipped"], tuple[Skipped, ...]),
-        ),
-    )
+    snapshot = {
+        **row,
+        **{column: _decoded(row[column]) for column in ("reports", "conditions", "findings", "skipped")},
+        "figures": [_figure(amount) for amount in amounts],
+    }
+    told = {
+        **row,
+        "commit": row["git_commit"],
+        "labels": _decoded(row["labels"]),
+        "baselines": [entry["name"] for entry in names],
+        "snapshot": snapshot,
+    }
+    try:
+        return msgspec.convert(told, KeptRun)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from error
 
 
-def _figure(row: Mapping[str, Any]) -> Figure:
-    return Figure(
-        topic=Topic(row["topic"], row["title"]),
-        key=row["key"],
-        name=row["name"],
-        value=row["value"],
-        unit=Unit(row["unit"]),
-        better=Better(row["better"]),
-        part_of=row["part_of"],
-        standard_error=row["error"],
-    )
+def _figure(row: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(row["value"], float) or not isfinite(row["value"]):
+        raise ValueError(f"a figure is {row['value']!r}")
+    return {**row, "topic": {"id": row["topic"], "title": row["title"]}, "standard_error": row["error"]}
 
 
 def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _decoded(text: str, of_type: Any) -> Any:
-    return msgspec.json.decode(text, type=of_type)
+def _decoded(text: object) -> Any:
+    if isinstance(text, str):
+        return msgspec.json.decode(text)
+    raise ValueError(f"there is {type(text).__name__} instead of JSON")

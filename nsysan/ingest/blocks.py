@@ -6,11 +6,29 @@ every row. What is computed with stays int64: times and sizes, and threads and p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from nsysan.ingest.columns import Column
 from nsysan.model.columns import concatenated, narrowed
 from nsysan.model.tables import IdArray, Int64Array
+
+
+class WholeNeededError(Exception):
+    """What was read block by block has to be read again as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """The columns of the rows of a table, one block of rows after the other, in the order of the file.
+
+    ``rows`` raises WholeNeededError where it must not go on, and there are ``most_rows`` at most (None: nobody knows).
+    ``unreadable_count`` tells, once all are read, how many rows could not be.
+    """
+
+    rows: Iterator[Sequence[Int64Array]]
+    most_rows: int | None
+    unreadable_count: Callable[[], int]
 
 
 def joined(columns: Sequence[Column], blocks: Iterable[Sequence[Int64Array]]) -> dict[str, IdArray]:

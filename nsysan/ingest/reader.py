@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from nsysan.model.contents import Contents
 from nsysan.model.details import EVERY_DETAIL, Detail
 from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.text import visible_text
 from nsysan.model.trace import Trace
+
+
+class WorkFold(Protocol):
+    """What wants the GPU work of a trace only once, and piece by piece."""
+
+    def fold(self, slices: Iterable[Trace]) -> bool:
+        """Take up the trace: each slice has the GPU work that begins in its time, after that of the slice before.
+
+        Records whose times cannot be are in the last slice. False where the trace is wanted as a whole all the same, as
+        it is where the slices end with an error.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +32,7 @@ class ReadOptions:
     ``keep_exports_in`` is the folder that keeps the export of a report for the next time, None for no keeping.
     ``progress`` is told what is being done. Without ``with_host`` a reader may leave out what the host did, and what is
     not among the ``details``: its tables are then None, as if they had not been recorded. ``counts_all`` is for surveys
-    of large exports.
+    of large exports. A reader may give the GPU work to ``fold`` instead: the tables of the trace are empty then.
     """
 
     nsys: str | None = None
@@ -30,6 +42,7 @@ class ReadOptions:
     with_host: bool = True
     details: frozenset[Detail] = EVERY_DETAIL
     counts_all: bool = False
+    fold: WorkFold | None = None
 
 
 @dataclass(frozen=True, slots=True)

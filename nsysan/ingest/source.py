@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from nsysan.ingest.blocks import Blocks
 from nsysan.ingest.columns import Column, ColumnRead, InlineTexts, Scope
 
 Value = int | float | str | bytes | None
@@ -34,11 +35,17 @@ class Source(Protocol):
     def rows(self, table: StoredTable, columns: Iterable[str]) -> Iterator[tuple[Value, ...]]:
         """The rows of a small table, one at a time; a column that it lacks is None in each."""
 
+    def used_columns(self, table: StoredTable, columns: Iterable[str]) -> frozenset[str]:
+        """Those of the columns that the table has and that hold a value in any row: one look at a large table."""
+
     def rows_with(self, table: StoredTable, needed: str, columns: Iterable[str]) -> Iterator[tuple[Value, ...]]:
         """Of a large table the rows in which ``needed``, a column that it has, holds a value."""
 
     def read_columns(self, table: StoredTable, columns: tuple[Column, ...], scope: Scope | None) -> ColumnRead:
         """The ``columns`` of the rows in ``scope``, or of all rows."""
+
+    def read_blocks(self, table: StoredTable, columns: tuple[Column, ...]) -> Blocks | None:
+        """The ``columns`` of all rows a block at a time; None where they have to be read as a whole."""
 
     def texts(self, table: StoredTable, ids: Sequence[int]) -> Iterator[tuple[int, str]]:
         """``id`` and ``value`` of every row whose ``id`` is asked for, in the order of the table."""

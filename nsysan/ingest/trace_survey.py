@@ -13,9 +13,9 @@ from nsysan import __version__
 from nsysan.ingest.counts import NCCL_DOMAIN, Counts, GpuWork
 from nsysan.ingest.shown import shown, shown_devices, shown_gpus, shown_groups, shown_identity
 from nsysan.model.contents import Communicators, Contents, OpenQuestion, TableRows
-from nsysan.model.tables import ABSENT, BoolArray, GpuActivities, Int64Array, NvtxRanges
+from nsysan.model.tables import ABSENT, GpuActivities, Int64Array, NvtxRanges
 from nsysan.model.text import display_text
-from nsysan.model.trace import GPU_TABLES, IMPOSSIBLE_NS, PROCESS_BITS, Trace
+from nsysan.model.trace import GPU_TABLES, PROCESS_BITS, Trace, is_timed
 
 _NCCL = re.compile("nccl[A-Z]")
 _TABLES = (*GPU_TABLES, "nvtx_ranges", "runtime_calls", "collective_calls")
@@ -74,7 +74,7 @@ def _communicators(trace: Trace, counts: Counts, names: Counter[str]) -> Communi
 def holds_timed_work(trace: Trace, kind: str) -> bool:
     """Whether the trace holds a record of this kind of GPU work whose time can be."""
     table = trace.gpu_tables().get(kind)
-    return table is not None and bool(_sound(table).any())
+    return table is not None and bool(is_timed(table).any())
 
 
 def _work(trace: Trace) -> dict[tuple[int, int], GpuWork]:
@@ -86,20 +86,12 @@ def _work(trace: Trace) -> dict[tuple[int, int], GpuWork]:
 
 
 def _work_in(table: GpuActivities) -> Iterator[tuple[tuple[int, int], GpuWork]]:
-    sound = _sound(table)
+    timed = is_timed(table)
     for owner, rows in _groups(table.global_pid, table.device_id):
-        timed = rows[sound[rows]]
-        start_ns = max(int(table.start_ns[timed].min()), 0) if len(timed) else None
-        end_ns = int(table.end_ns[timed].max()) if len(timed) else None
+        own = rows[timed[rows]]
+        start_ns = max(int(table.start_ns[own].min()), 0) if len(own) else None
+        end_ns = int(table.end_ns[own].max()) if len(own) else None
         yield owner, GpuWork(len(rows), start_ns, end_ns)
-
-
-def _sound(table: GpuActivities) -> BoolArray:
-    """Which records have times that can be: the others say nothing about when there was work."""
-    start_ns, end_ns = table.start_ns, table.end_ns
-    never = ((start_ns == 0) & (end_ns == 0)) | ((end_ns <= 0) & (start_ns < 0))
-    sound: BoolArray = (end_ns >= start_ns) & (start_ns >= -IMPOSSIBLE_NS) & (end_ns <= IMPOSSIBLE_NS) & ~never
-    return sound
 
 
 def _ranges(trace: Trace) -> dict[tuple[int, int], int]:

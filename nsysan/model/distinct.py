@@ -30,6 +30,8 @@ class Distinct:
     values: Int64Array
     _table: npt.NDArray[np.int32] | None
     """The place of each number from the first value to the last, where there are few enough of these."""
+    _shift: int = 0
+    """How many low bits all values share: process ids have theirs higher up, and numbers in between are none."""
 
     @classmethod
     def of(cls, column: IdArray) -> Distinct:
@@ -39,15 +41,17 @@ class Distinct:
         first, last = int(column.min()), int(column.max())
         if first == last:
             return cls(np.array([first]), np.zeros(1, np.int32))
-        if last - first >= _HOLES * len(column) + _SMALL_TABLE:
+        most = _HOLES * len(column) + _SMALL_TABLE
+        shift = 0 if last - first < most else _shared_bits(column)
+        if last - first >= min(most << shift, 1 << 63):
             return cls(_sorted_distinct(column), None)
-        is_there = np.zeros(last - first + 1, np.bool_)
+        is_there = np.zeros(((last - first) >> shift) + 1, np.bool_)
         for rows in _blocks(len(column)):
-            is_there[np.subtract(column[rows], first, dtype=np.int64)] = True
+            is_there[np.subtract(column[rows], first, dtype=np.int64) >> shift] = True
         places = np.flatnonzero(is_there)
         table = np.zeros(len(is_there), np.int32)
         table[places] = np.arange(len(places), dtype=np.int32)
-        return cls(places + first, table)
+        return cls((places << shift) + first, table, shift)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -61,12 +65,24 @@ class Distinct:
             places[rows] = self._places(column[rows])
         return places
 
+    def own_places(self, column: IdArray) -> IdArray:
+        """The place of each row's value; the values must be those of this very column."""
+        if len(self.values) == 1:
+            return np.zeros(len(column), np.int32)
+        if self._table is None:
+            return np.searchsorted(self.values, column)
+        places = np.empty(len(column), self._table.dtype)
+        for rows in _blocks(len(column)):
+            offsets = np.subtract(column[rows], self.values[0], dtype=np.int64) >> self._shift
+            places[rows] = self._table[offsets]
+        return places
+
     def _places(self, column: IdArray) -> IdArray:
         places: IdArray
         if self._table is None:
             places = np.searchsorted(self.values, column)
         else:
-            offsets = np.subtract(column, self.values[0], dtype=np.int64)
+            offsets = np.subtract(column, self.values[0], dtype=np.int64) >> self._shift
             places = self._table.take(offsets, mode="clip")
         known = self.values.take(places, mode="clip") == column
         return places if known.all() else np.where(known, places, NOWHERE)
@@ -85,7 +101,7 @@ def distinct(column: IdArray) -> Int64Array:
 def coded(column: IdArray) -> tuple[Int64Array, IdArray]:
     """The distinct values in ascending order, and the place of each row's value among them."""
     found = Distinct.of(column)
-    return found.values, found.places(column)
+    return found.values, found.own_places(column)
 
 
 def first_rows(places: IdArray) -> Int64Array:
@@ -105,6 +121,12 @@ def summed(values: npt.NDArray[np.integer[Any]], places: npt.NDArray[np.integer[
     # numpy's quick way is for indices and values as wide as the sums
     np.add.at(sums, places.astype(np.intp, copy=False), values.astype(np.int64, copy=False))
     return sums
+
+
+def _shared_bits(column: IdArray) -> int:
+    """How many low bits are the same in all values, which are not all equal."""
+    differing = int(np.bitwise_or.reduce(column ^ column[0]))
+    return (differing & -differing).bit_length() - 1
 
 
 def _sorted_distinct(column: IdArray) -> Int64Array:

@@ -71,6 +71,8 @@ class Bearing(str, Enum):
     """Their figures tell of different things."""
     CAUTIONS = "cautions"
     """They can be compared by one who knows of it."""
+    GATED = "gated"
+    """They can be compared by one who knows of it, as a gate does not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nsysan.model.findings import Diagnosis, Finding
 from nsysan.model.profilers import Profiler
 from nsysan.model.results import ResultSet
+from nsysan.model.software import Software
 from nsysan.model.trace import CaptureIdentity, RankSource
 
 SCHEMA_VERSION = 1
@@ -44,6 +45,9 @@ class ReportInfo:
     """What tells the ranks of the run."""
     clock_drift_frac: float | None = None
     """What more to add for each ns since the session's begin; 0.0 where no drift shows, null without an offset."""
+    software: Software = field(default_factory=Software)
+    recorded: tuple[str, ...] | None = None
+    """Which of ``RECORD_KINDS`` it holds, null where not everything was read."""
 
 
 _WARNINGS = frozenset({"same_content", "report_left_out", "ranks_contested"})

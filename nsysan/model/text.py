@@ -59,7 +59,8 @@ def visible_document(value: Any) -> Any:
 
 
 def _visible(character: str) -> str:
-    if unicodedata.category(character) not in _HIDDEN_CATEGORIES:
-        return character
     code = ord(character)
+    # the last two of each plane are no characters; XML has not all of them
+    if unicodedata.category(character) not in _HIDDEN_CATEGORIES and code & 0xFFFE != 0xFFFE:
+        return character
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from nsysan.model.profilers import Profiler
+from nsysan.model.software import Software
 from nsysan.model.tables import (
     ABSENT,
     AllocatorStates,
+    BoolArray,
     CollectiveCalls,
     Copies,
     CounterSamples,
@@ -52,6 +54,18 @@ IMPOSSIBLE_BYTES = 1 << 44
 def process_of(global_id: int) -> int | None:
     """The process id inside a serialized global pid or tid (bits 24 to 47), None where that is ``ABSENT``."""
     return None if global_id == ABSENT else (global_id >> PID_SHIFT) & PID_MASK
+
+
+def is_timed(work: GpuActivities) -> BoolArray:
+    """Which records have times that can be: the others say nothing about when there was work."""
+    start_ns, end_ns = work.start_ns, work.end_ns
+    if start_ns.min(initial=1) > 0 and end_ns.max(initial=1) <= IMPOSSIBLE_NS:
+        # as it is in all but damaged reports, and quickly seen
+        ordered: BoolArray = end_ns >= start_ns
+        return ordered
+    never = ((start_ns == 0) & (end_ns == 0)) | ((end_ns <= 0) & (start_ns < 0))
+    timed: BoolArray = (end_ns >= start_ns) & (start_ns >= -IMPOSSIBLE_NS) & (end_ns <= IMPOSSIBLE_NS) & ~never
+    return timed
 
 
 class RankSource(str, Enum):
@@ -220,6 +234,7 @@ class Trace:
     """Ids of names for which the report has several texts; the first is in ``strings``."""
     unreadable_work: Mapping[str, int] = field(default_factory=dict)
     """The part of ``unreadable_records`` that is GPU work, by the name in ``GPU_TABLES``."""
+    software: Software = field(default_factory=Software)
 
     def gpu_tables(self) -> dict[str, GpuActivities]:
         """The tables of GPU work that were recorded, by field name, in a fixed order."""

@@ -14,6 +14,8 @@ from nsysan.attribution.collectives.clock_fit import FittedClocks
 from nsysan.attribution.collectives.job_collectives import JobCollectives
 from nsysan.attribution.collectives.naming_notes import naming_notes
 from nsysan.attribution.collectives.ranks import RankChoice, rank_notes
+from nsysan.attribution.folded_job import build_folded_job
+from nsysan.attribution.folded_work import FoldedWork
 from nsysan.attribution.job import Job, build_job
 from nsysan.attribution.sessions_apart import sessions_apart_notes
 from nsysan.attribution.window import WindowChoice
@@ -26,12 +28,14 @@ from nsysan.model.clock import now_utc
 from nsysan.model.errors import UsageError
 from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.prose import spelled
+from nsysan.model.recorded import recorded_kinds
 from nsysan.model.results import Result, ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, OptionValue, Provenance, ReportInfo, Run
 from nsysan.model.text import display_text, first_names, text_hash
 from nsysan.model.trace import Trace
 from nsysan.model.units import counted
 from nsysan.pipeline.evidence import with_payloads
+from nsysan.pipeline.freed_memory import keep_freed_memory
 from nsysan.pipeline.inputs import without_copies
 from nsysan.pipeline.profiled_calls import with_profiled_calls
 from nsysan.pipeline.report_tasks import Reading, read_here, traces_of
@@ -98,16 +102,22 @@ def analyze(
     """
     wanted = _wanted(options.only)
     originals, copy_notes = without_copies(paths)
-    reading = _reading(options, wanted, progress)
+    fold = _fold(options, originals, wanted)
+    reading = _reading(options, wanted, fold, progress)
+    if reading.with_host:
+        keep_freed_memory()
     readable, broken_notes = traces_of(originals, read(originals, reading))
     traces, repeat_notes = without_repeats(readable)
     beside, evidence_notes = without_copies(options.evidence)
     evidence = read_evidence(beside, progress, keep_identity=options.keep_identity)
     traces, payload_notes = with_payloads(traces, evidence)
-    traces, call_notes = with_profiled_calls(traces, evidence)
+    traces, call_notes = with_profiled_calls(traces, evidence, options.ranks.world_size)
     progress.begin("finding GPUs and what ran on them")
     ranks = replace(options.ranks, left_out_count=len(broken_notes))
-    job = build_job(traces, options.window, options.gpu, options.marker, ranks, evidence=evidence)
+    if fold is None or fold.report is None:
+        job = build_job(traces, options.window, options.gpu, options.marker, ranks, evidence=evidence)
+    else:
+        job = build_folded_job(traces[0], fold.report, options.gpu, ranks)
     job = replace(job, ceilings=options.ceilings)
     results = with_throughput(_compute(job, wanted, progress), options.throughput, job)
     findings = find_all(results)
@@ -118,7 +128,7 @@ def analyze(
         created_utc=now_utc(),
         options=options.recorded(),
         provenance=_provenance(traces, keep_identity=options.keep_identity),
-        reports=_report_infos(traces, job.collectives, _clocks(job, wanted)),
+        reports=_report_infos(traces, job.collectives, _clocks(job, wanted), reads_all=not options.only),
         notes=(
             *copy_notes,
             *broken_notes,
@@ -159,7 +169,15 @@ def _wanted(only: Sequence[str]) -> tuple[Analysis, ...]:
     return tuple(analysis for name, analysis in known.items() if name in wanted)
 
 
-def _reading(options: AnalyzeOptions, wanted: Sequence[Analysis], progress: Progress) -> ReadOptions:
+def _fold(options: AnalyzeOptions, paths: Sequence[Path], wanted: Sequence[Analysis]) -> FoldedWork | None:
+    """What takes up the work of the report, None where pieces of it are asked for, or how it fits to anything else."""
+    has_more = len(paths) > 1 or options.window != WindowChoice() or options.evidence
+    return None if has_more or not all(analysis.of_sums for analysis in wanted) else FoldedWork()
+
+
+def _reading(
+    options: AnalyzeOptions, wanted: Sequence[Analysis], fold: FoldedWork | None, progress: Progress
+) -> ReadOptions:
     return ReadOptions(
         nsys=options.nsys,
         hash_content=options.hash_content,
@@ -167,6 +185,7 @@ def _reading(options: AnalyzeOptions, wanted: Sequence[Analysis], progress: Prog
         keep_exports_in=options.keep_exports_in,
         with_host=options.window.nvtx_range is not None or any(analysis.of_host for analysis in wanted),
         details=frozenset().union(*(analysis.details for analysis in wanted)),
+        fold=fold,
     )
 
 
@@ -186,7 +205,7 @@ def _range_notes(window: WindowChoice) -> Iterator[Note]:
 
 def _rank_notes(traces: Sequence[Trace], collectives: JobCollectives) -> Iterator[Note]:
     """What is to be known of ranks, where they have anything to do with each other."""
-    if len(collectives.members) > 1 and len(collectives.operations):
+    if len(collectives.members) > 1 and collectives.has_operations:
         yield from rank_notes(collectives.ranks)
         yield from naming_notes(traces, collectives)
         yield from sessions_apart_notes(traces)
@@ -195,7 +214,7 @@ def _rank_notes(traces: Sequence[Trace], collectives: JobCollectives) -> Iterato
 def _left_out_notes(job: Job) -> Iterator[Note]:
     """What cannot be told of ranks where ``--gpu`` leaves some of them out."""
     ranks, devices = len(job.collectives.members), len(job.devices)
-    if ranks > devices and len(job.collectives.operations):
+    if ranks > devices and job.collectives.has_operations:
         yield Note(
             "ranks_left_out",
             f"--gpu keeps {devices} of {counted(ranks, 'rank')}: waits are those of all, but why a rank is late, and "
@@ -238,7 +257,9 @@ def _clocks(job: Job, wanted: Sequence[Analysis]) -> FittedClocks:
     return job.collectives.fitted_clocks if pairs_ends else job.collectives.session_clocks
 
 
-def _report_infos(traces: Sequence[Trace], collectives: JobCollectives, clocks: FittedClocks) -> tuple[ReportInfo, ...]:
+def _report_infos(
+    traces: Sequence[Trace], collectives: JobCollectives, clocks: FittedClocks, *, reads_all: bool
+) -> tuple[ReportInfo, ...]:
     found = zip(traces, clocks.offset_ns, clocks.drift_frac, clocks.residual_ns, strict=True)
     return tuple(
         ReportInfo(
@@ -259,6 +280,8 @@ def _report_infos(traces: Sequence[Trace], collectives: JobCollectives, clocks: 
             clock_drift_frac=drift_frac,
             clock_residual_ns=residual_ns,
             unreadable_records=dict(trace.unreadable_records),
+            software=trace.software,
+            recorded=recorded_kinds(trace) if reads_all else None,
         )
         for report, (trace, offset_ns, drift_frac, residual_ns) in enumerate(found)
     )

@@ -11,8 +11,10 @@ from nsysan.history.gate import GateResult, judge
 from nsysan.history.outlying import repeat_warnings
 from nsysan.history.store import Details, Store
 from nsysan.model.clock import now_utc
+from nsysan.model.errors import UsageError
 from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.text import display_text
+from nsysan.model.units import counted
 from nsysan.pipeline.analyze import AnalyzeOptions
 from nsysan.pipeline.snapshots import read_snapshots
 
@@ -56,11 +58,15 @@ def gate_runs(
     """The verdict on the runs at these paths against a baseline of the store.
 
     ``budgets`` is the file that says what may be lost, None ``nsysan.toml`` in the working folder if there is one.
-    Raises UsageError where the baseline does not exist, and what reading raises.
+    Raises UsageError where the baseline does not exist or a run is given twice, and what reading raises.
     """
     asked = read_budgets(budgets or BUDGETS) if budgets is not None or BUDGETS.exists() else Budgets()
     history = Store(source.store)
     repeats, latest = history.baseline(baseline), history.latest()
     snapshots = read_snapshots(paths, AnalyzeOptions(nsys=source.nsys), source.conditions, progress)
+    if len(snapshots) < len(paths):
+        # a run that counts twice would move the median towards itself
+        told = f"{counted(len(paths), 'run')} given, of which {len(snapshots)} differ"
+        raise UsageError(f"A run is given twice: {told}.", "Give each run once.")
     result = judge(baseline, [run.snapshot for run in repeats], list(snapshots.values()), asked, latest.snapshot)
     return replace(result, warnings=(*repeat_warnings(snapshots, {run.id for run in repeats}), *result.warnings))

@@ -46,7 +46,7 @@ def _read(path: Path, options: ReadOptions) -> Outcome:
 def read_packed(path: str, options: ReadOptions) -> bytes | tuple[str, str]:
     """The packed trace of one report, or the sentences of the error; a task of its own, wherever it runs."""
     try:
-        trace = read_trace(Path(path), replace(options, progress=UNWATCHED))
+        trace = read_trace(Path(path), replace(options, progress=UNWATCHED, fold=None))
     except NsysanError as error:
         return error.message, error.hint
     return pack_trace(trace)

@@ -77,6 +77,16 @@ class ScalingRow:
     logged_efficiency: float | None = None
     logs_tell_of_one_gpu: bool = False
 
+    @property
+    def lost_frac(self) -> float:
+        """The share of GPU-hours that would not be needed at full efficiency: 1 - E, at least 0."""
+        return max(1 - self.efficiency, 0.0)
+
+    @property
+    def more_time_frac(self) -> float:
+        """How much more wall time as much work takes than at full efficiency: 1 / E - 1, at least 0."""
+        return max(1 / self.efficiency - 1, 0.0)
+
 
 GIVEN_PEAK = "given with --peak"
 """The source of a peak that the user told, of whatever type."""

@@ -30,9 +30,9 @@ def causes_over_gpus(shares: Mapping[Cause, float], shown: Sequence[GpuTimes], g
     idle = sum(shares.values())
     single = gpu_count == 1
     last = (
-        Column("lasts", numeric=True, unit="ns", sums=True)
+        Column("lasts", TERMS["cause_time"], numeric=True, unit="ns", sums=True)
         if single
-        else Column("most", numeric=True, unit="fraction", notes="most on")
+        else Column("most", TERMS["most_on_gpu"], numeric=True, unit="fraction", notes="most on")
     )
     times = tuple(causes for _, causes in explained_gpus(shown))
     return Table(

@@ -9,7 +9,7 @@ from nsysan.hardware.curve_fit import fit_pieces
 from nsysan.hardware.data_sheet_table import DataSheet
 from nsysan.hardware.data_sheets import GpuFacts, sheet_of
 from nsysan.hardware.merging import Figure
-from nsysan.model.ceilings import Ceilings, CollectiveCurve, GemmCeiling, LinkCeiling, MeasuredGpu, Origin
+from nsysan.model.ceilings import Ceilings, CollectiveCurve, GemmCeiling, LinkCeiling, MeasuredGpu, Mode, Origin
 from nsysan.model.units import counted, format_bytes, format_duration, format_flop_rate, format_fraction, format_rate
 from nsysan.report.columns import drawn, wrapped
 from nsysan.report.prose import capitalized, spelled
@@ -128,7 +128,8 @@ def _curve(curve: CollectiveCurve) -> Sequence[str]:
 
 def _named(curve: CollectiveCurve) -> str:
     nodes = "" if curve.node_count == 1 else f" on {counted(curve.node_count, 'node')}"
-    ways = [curve.dtype, spelled(curve.timing.value), *(["in place"] if curve.in_place else [])]
+    driven = ["one process"] if curve.mode is Mode.ONE_PROCESS else []
+    ways = [*driven, curve.dtype, spelled(curve.timing.value), *(["in place"] if curve.in_place else [])]
     return f"{spelled(curve.kind.value)}, {counted(curve.rank_count, 'rank')}{nodes}, {', '.join(ways)}"
 
 

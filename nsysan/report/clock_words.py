@@ -23,6 +23,28 @@ def clock_sentences(run: Run) -> Iterator[str]:
         fastest = max(drifts, key=lambda name: abs(drifts[name]))
         a_second = format_duration(abs(drifts[fastest]) * NS_PER_S)
         yield f"The clocks of {counted(len(drifts), 'report')} drift, that of {fastest} most: by {a_second} a second."
+    yield from _lone_sentence(run)
+
+
+def clock_line(run: Run) -> str | None:
+    """The same in as few words as a line has room for; None where nothing is known of a common clock."""
+    residuals_ns = [report.clock_residual_ns for report in run.reports if report.clock_residual_ns is not None]
+    if not residuals_ns:
+        return next(_lone_sentence(run), None)
+    offsets_ns = [report.clock_offset_ns or 0 for report in run.reports]
+    apart_ns, drifts = _hosts_apart_ns(run), [abs(report.clock_drift_frac or 0.0) for report in run.reports]
+    told = (
+        f"Clocks agree to {format_duration(max(residuals_ns))}",
+        f"moved by {format_duration(min(offsets_ns))} to {format_duration(max(offsets_ns))}"
+        if any(offsets_ns)
+        else None,
+        f"the hosts' {format_duration(apart_ns)} apart" if apart_ns else None,
+        f"drift up to {format_duration(max(drifts) * NS_PER_S)} a second" if any(drifts) else None,
+    )
+    return " ".join((f"{', '.join(filter(None, told))}.", *_lone_sentence(run)))
+
+
+def _lone_sentence(run: Run) -> Iterator[str]:
     alone = sum(report.clock_residual_ns is None for report in run.reports)
     if len(run.reports) > 1 and alone:
         yield f"No collective ties {counted(alone, 'report')} to the others, so that nothing tells when its ranks came."

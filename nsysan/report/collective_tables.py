@@ -41,7 +41,7 @@ def collective_table(found: Collectives) -> Table:
         columns=(
             Column("Collective", notes="remarks"),
             Column("ranks", notes="purpose"),
-            Column("count", numeric=True, notes="complete"),
+            Column("count", TERMS["count"], numeric=True, notes="complete"),
             Column("size", TERMS["collective_size"], numeric=True, unit="B"),
             Column("all ranks", TERMS["collective_duration"], numeric=True, unit="ns"),
             Column("exposed", TERMS["exposed_communication"], numeric=True, unit="ns"),
@@ -73,7 +73,7 @@ def straggler_table(stragglers: Sequence[Straggler]) -> Table:
         columns=(
             Column("Rank", notes="remarks"),
             Column("came last", TERMS["came_last"], numeric=True),
-            Column("of", numeric=True),
+            Column("of", TERMS["came_last"], numeric=True),
             Column("share", TERMS["came_last"], numeric=True, unit="fraction"),
             Column("how late", TERMS["lateness"], numeric=True, unit="ns"),
             Column("others waited", TERMS["collective_wait"], numeric=True, unit="ns"),

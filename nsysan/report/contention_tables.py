@@ -51,7 +51,7 @@ def slowed_table(kernels: Sequence[SlowedKernel]) -> Table | None:
             Column("block"),
             Column("alone", TERMS["median"], numeric=True, unit="ns"),
             Column("beside", TERMS["median"], numeric=True, unit="ns"),
-            Column("times", numeric=True),
+            Column("times", TERMS["times_as_long"], numeric=True),
             Column("slowdown", TERMS["slowdown"], numeric=True, unit="ns"),
         ),
         rows=tuple(_slowed_row(kernel) for kernel in kernels[:SHOWN_ROW_COUNT]),

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 from nsysan.history.gate import GateResult
 from nsysan.history.judgement import Judgement, Outcome
-from nsysan.model.text import display_text
+from nsysan.model.text import display_text, visible_text
 from nsysan.report.comparison.sentences import obstacle_sentence
 from nsysan.report.gate_text import cells_of, failed_sentence, render_gate
 from nsysan.report.prose import capitalized, ended
@@ -20,7 +20,7 @@ def encode_junit(result: GateResult) -> bytes:
     suite = ET.Element("testsuite", name=f"{_SUITE} against {display_text(result.baseline)}")
     for obstacle in result.refusals:
         case = _case(suite, obstacle.id)
-        ET.SubElement(case, "error", message=ended(capitalized(obstacle_sentence(obstacle))))
+        ET.SubElement(case, "error", message=_sentence(obstacle_sentence(obstacle)))
     for judgement in () if result.refusals else result.judgements:
         _add(suite, judgement)
     suite.set("tests", str(len(suite)))
@@ -36,9 +36,14 @@ def _add(suite: ET.Element, judgement: Judgement) -> None:
     case = _case(suite, judgement.figure)
     tag = _TAGS.get(judgement.outcome)
     if tag is not None:
-        message = ended(capitalized(judgement.why or failed_sentence(judgement)))
-        ET.SubElement(case, tag, message=message).text = ", ".join(cell for cell in cells_of(judgement) if cell)
+        told = ET.SubElement(case, tag, message=_sentence(judgement.why or failed_sentence(judgement)))
+        told.text = visible_text(", ".join(cell for cell in cells_of(judgement) if cell))
 
 
 def _case(suite: ET.Element, name: str) -> ET.Element:
-    return ET.SubElement(suite, "testcase", classname=_SUITE, name=name)
+    return ET.SubElement(suite, "testcase", classname=_SUITE, name=visible_text(name))
+
+
+def _sentence(text: str) -> str:
+    """A sentence of characters that XML has."""
+    return visible_text(ended(capitalized(text)))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from nsysan import __version__
 from nsysan.history.gate import GateResult
+from nsysan.model.text import visible_text
 from nsysan.report.gate_text import HEADS, cells_of, gate_sentences
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+!|~&@:.-])")
@@ -22,7 +23,7 @@ def encode_markdown(result: GateResult) -> bytes:
 
 def escaped(text: str) -> str:
     """The text such that Markdown shows it as it is."""
-    return _SPECIAL.sub(r"\\\1", text)
+    return _SPECIAL.sub(r"\\\1", visible_text(text))
 
 
 def _table(result: GateResult) -> Iterator[str]:

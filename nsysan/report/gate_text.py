@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nsysan import __version__
+from nsysan.history.comparison import Obstacle
 from nsysan.history.gate import GateResult
 from nsysan.history.judgement import Judgement, Outcome
+from nsysan.model.figures import Bearing
 from nsysan.model.units import format_fraction
 from nsysan.report.columns import drawn, wrapped
 from nsysan.report.comparison.quantities import quantity, signed
@@ -29,14 +31,23 @@ def render_gate(result: GateResult) -> str:
 
 
 def gate_sentences(result: GateResult) -> Iterator[str]:
-    """The verdict, what carries a loss, why something could not be judged, and warnings."""
+    """The verdict, what carries a loss, why something could not be judged, what is not the same, and warnings."""
     yield ended(_verdict(result))
     yield from (ended(capitalized(obstacle_sentence(obstacle))) for obstacle in result.refusals)
     if result.outcome is Outcome.FAILED:
         yield ended(state_comparison(result.comparison))
         yield from sentences_of(result.comparison)
     yield from (ended(f"{capitalized(one.name)}: {one.why}") for one in result.judgements if one.why)
+    yield from (ended(f"Not the same: {obstacle_sentence(one)}") for one in _cautions(result))
     yield from (ended(f"Warning: {warning}") for warning in result.warnings)
+
+
+def _cautions(result: GateResult) -> Iterator[Obstacle]:
+    """What else differs between the runs compared."""
+    refused = {obstacle.id for obstacle in result.refusals}
+    for obstacle in result.comparison.obstacles:
+        if obstacle.bearing is Bearing.CAUTIONS and obstacle.id not in refused:
+            yield obstacle
 
 
 def _verdict(result: GateResult) -> str:

@@ -8,6 +8,7 @@ from nsysan.model.units import format_bytes, format_duration
 from nsysan.planning.throughput import LayoutRow
 from nsysan.report.elements import Cell, Column, Table
 from nsysan.report.prose import spelled
+from nsysan.report.terms import TERMS
 
 
 def layout_table(rows: Sequence[LayoutRow]) -> Table | None:
@@ -19,14 +20,14 @@ def layout_table(rows: Sequence[LayoutRow]) -> Table | None:
         caption="Layouts by formula: the job's own, and each with half as many ranks to share one thing",
         columns=(
             Column("Layout"),
-            Column("tensor", numeric=True),
-            Column("pipeline", numeric=True),
-            Column("expert", numeric=True),
-            Column("context", numeric=True),
-            Column("data", numeric=True),
-            Column("sends a step", numeric=True, unit="bytes"),
-            Column("takes at known rates", numeric=True, unit="ns"),
-            Column("holds", numeric=True, unit="bytes"),
+            Column("tensor", TERMS["parallel_degree"], numeric=True),
+            Column("pipeline", TERMS["parallel_degree"], numeric=True),
+            Column("expert", TERMS["parallel_degree"], numeric=True),
+            Column("context", TERMS["parallel_degree"], numeric=True),
+            Column("data", TERMS["parallel_degree"], numeric=True),
+            Column("sends a step", TERMS["layout_sends"], numeric=True, unit="bytes"),
+            Column("takes at known rates", TERMS["layout_takes"], numeric=True, unit="ns"),
+            Column("holds", TERMS["layout_holds"], numeric=True, unit="bytes"),
         ),
         rows=tuple(_cells(row) for row in rows),
         source="throughput.layouts[]",

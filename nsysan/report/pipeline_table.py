@@ -20,9 +20,9 @@ def pipeline_table(found: Pipelines) -> Table:
         caption="Pipelines, and how long their stages wait for each other",
         columns=(
             Column("Ranks, first stage first"),
-            Column("stages", numeric=True),
+            Column("stages", TERMS["pipeline_size"], numeric=True),
             Column("parts a step", TERMS["pipeline_parts"], numeric=True),
-            Column("steps", numeric=True),
+            Column("steps", TERMS["pipeline_size"], numeric=True),
             Column("bubble", TERMS["pipeline_bubble"], numeric=True, unit="fraction"),
             Column("schedule alone", TERMS["ideal_bubble"], numeric=True, unit="fraction"),
             Column("least on a rank", TERMS["pipeline_bubble"], numeric=True, unit="ns"),

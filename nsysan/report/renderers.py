@@ -5,6 +5,7 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from nsysan.model.registry import discover
@@ -25,6 +26,12 @@ class Renderer:
 def renderer_ids() -> tuple[str, ...]:
     """The ids of all formats, which are the names of their modules, without importing them."""
     return tuple(sorted(module.name for module in pkgutil.iter_modules(formats.__path__)))
+
+
+def renderer(format_id: str) -> Renderer:
+    """The format of this id, which must be one of ``renderer_ids``."""
+    found: Renderer = import_module(f"{formats.__name__}.{format_id}").RENDERER
+    return found
 
 
 def renderers() -> dict[str, Renderer]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from nsysan.analysis.stages import StagesOfDevice, StageTime, ToldBy
 from nsysan.model.partition import Part
 from nsysan.model.stages import Stage
-from nsysan.model.units import format_count, format_fraction
+from nsysan.model.units import counted, format_count, format_fraction
 from nsysan.report import cells
 from nsysan.report.elements import Cell, Column, Table, stacked_bar
 from nsysan.report.partition import part_term
@@ -30,12 +30,12 @@ def stage_bars(device: StagesOfDevice) -> Table:
     longest_ns = max(stage.gpu_ns for stage in device.stages) or 1
     return Table(
         id="stage-bars",
-        caption=f"Stages of the mean of {format_count(device.count)} steady steps of {device.device}",
+        caption=f"Stages of the mean of {counted(device.count, 'steady step')} of {device.device}",
         columns=(
             Column("Stage", TERMS["stage"]),
             Column("Parts", bar=True),
-            Column("GPU", numeric=True, unit="ns"),
-            Column("of the step", numeric=True, unit="fraction"),
+            Column("GPU", TERMS["stage_time"], numeric=True, unit="ns"),
+            Column("of the step", TERMS["stage_time"], numeric=True, unit="fraction"),
             Column("idle", TERMS["idle"], numeric=True, unit="ns"),
             Column("host", TERMS["host_time"], numeric=True, unit="ns"),
             Column("told by", TERMS["told_by"]),
@@ -56,7 +56,7 @@ def stage_parts(device: StagesOfDevice) -> Table:
         columns=(
             Column("Stage", TERMS["stage"]),
             *(Column(spelled(part), part_term(part), numeric=True, unit="ns") for part in parts),
-            Column("all", numeric=True, unit="ns"),
+            Column("all", TERMS["stage_time"], numeric=True, unit="ns"),
         ),
         rows=tuple(
             (
@@ -84,7 +84,7 @@ def stage_devices(devices: Sequence[StagesOfDevice]) -> Table:
         columns=(
             Column("Device", TERMS["device"]),
             Column("step", TERMS["step"], numeric=True, unit="ns"),
-            *(Column(stage_name(stage), numeric=True, unit="fraction") for stage in stages),
+            *(Column(stage_name(stage), TERMS["stage_time"], numeric=True, unit="fraction") for stage in stages),
             Column("confidence", TERMS["told_by"]),
         ),
         rows=tuple(

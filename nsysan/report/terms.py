@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nsysan.report.collective_terms import COLLECTIVE_TERMS
+from nsysan.report.column_terms import COLUMN_TERMS
 from nsysan.report.elements import Term
 from nsysan.report.idle_terms import IDLE_TERMS
 
@@ -333,6 +334,7 @@ _DEFINITIONS = (
         "What was added to this report's times to put them on the first report's axis, and how far its ends of common "
         "collectives lie there from the middle of all ranks', by the median.",
     ),
+    *COLUMN_TERMS,
 )
 
 TERMS = {term.id: term for term in _DEFINITIONS}

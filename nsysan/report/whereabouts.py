@@ -38,10 +38,11 @@ def whereabouts(run: Run, place: Place) -> str:
 
 def _step(run: Run, place: Place) -> list[str]:
     of_gpu = steps_by_gpu(run).get(place.gpu)
-    steps = () if of_gpu is None else of_gpu.list
+    if of_gpu is None:
+        return []
     return [
-        f"step {format_count(number)} of {format_count(len(steps))}{_marked(step)}"
-        for number, step in enumerate(steps, start=1)
+        f"step {format_count(number)} of {format_count(of_gpu.step_count)}{_marked(step)}"
+        for number, step in enumerate(of_gpu.list, start=1)
         if step.start_ns <= place.start_ns and place.end_ns <= step.end_ns
     ][:1]
 

@@ -14,11 +14,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 from nsysan.model.errors import InputError, MissingToolError, UsageError
 from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.text import visible_text
+from nsysan.service.addresses import parts_of_address
 
 PIECE_BYTES = 8 << 20
 _END_BYTES = 1 << 20
@@ -66,8 +66,8 @@ class Sender:
     """Talks to one server. Raises UsageError where the address is none."""
 
     def __init__(self, url: str, token: str | None, patience: Patience | None = None) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        parts = parts_of_address(url)
+        if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
             raise UsageError(f"{visible_text(url)} is no address of a server.", "Give it as http://host:8470")
         self._parts = parts
         self._path = parts.path.rstrip("/")
@@ -156,8 +156,8 @@ class Sender:
             with suppress(BrokenPipeError, ConnectionResetError):  # the server may have said why before it closed
                 connection.request(method, self._path + path, body, {**self._headers, **(headers or {})})
             answer = connection.getresponse()
-            text = answer.read(_LONGEST_ANSWER_BYTES)
-        except (OSError, http.client.HTTPException) as error:
+            text = _whole(answer)
+        except (OSError, UnicodeError, http.client.HTTPException) as error:
             raise UnreachableError(
                 f"{visible_text(self._parts.netloc)} cannot be reached: {visible_text(str(error))}.",
                 "What has arrived stays there for a day: give the command again."
@@ -175,7 +175,7 @@ class Sender:
         except ValueError:
             said = None
         if not isinstance(said, dict):
-            raise RefusedError(f"{visible_text(self._parts.netloc)} is no server of nsysan.", "Check the address.")
+            raise _not_understood(status, visible_text(self._parts.netloc))
         if status < http.client.BAD_REQUEST:
             return said
         message, hint = (visible_text(str(said.get(key, ""))) for key in ("error", "hint"))
@@ -188,6 +188,21 @@ class Sender:
             context = ssl.create_default_context()
             return http.client.HTTPSConnection(self._parts.netloc, timeout=_CONNECT_S, context=context)
         return http.client.HTTPConnection(self._parts.netloc, timeout=_CONNECT_S)
+
+
+def _whole(answer: http.client.HTTPResponse) -> bytes:
+    """The body, as far as any answer of ours goes. Raises IncompleteRead where it breaks off, as servers die."""
+    text = answer.read(_LONGEST_ANSWER_BYTES)
+    if answer.length and len(text) < _LONGEST_ANSWER_BYTES:
+        raise http.client.IncompleteRead(text, answer.length)
+    return text
+
+
+def _not_understood(status: int, place: str) -> UsageError | MissingToolError:
+    """What to raise where the answer is none of a server of ours: a proxy before it may speak while it is away."""
+    if status in _PASSING:
+        return UnreachableError(f"{place} answers with {status}.", "Check that the server behind it runs.")
+    return RefusedError(f"{place} is no server of nsysan.", "Check the address.")
 
 
 def _connect(connection: http.client.HTTPConnection) -> None:

@@ -6,6 +6,7 @@ done, whenever the process dies. The write-ahead log is flushed to the disk with
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from nsysan.model.errors import InputError, MissingToolError
+from nsysan.output.failure import writing
 from nsysan.service.schema import LEDGER
 
 if TYPE_CHECKING:
@@ -34,6 +36,9 @@ class Ledger:
                 "A server needs packages that are not installed.", "Install them with: pip install 'nsysan[serve]'"
             ) from error
         self._lock = RLock()
+        # whoever makes it, and whatever folder it lies in: SQLite gives its other files the same mode
+        with writing(path, "Name another folder with --data."):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         self._connection = sqlite3.connect(path, timeout=PATIENCE_S, isolation_level=None, check_same_thread=False)
         try:
             self._connection.execute("pragma journal_mode = wal")

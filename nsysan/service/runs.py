@@ -104,7 +104,8 @@ class Runs:
     def made_before(self, person: Person, key: str | None) -> ServedRun | None:
         """The run that this person's request of this key made, if there was one: its answer was lost then."""
         with self._ledger.reading() as database:
-            rows = list(database.query("select * from runs where owner = ? and key = ?", [person.name, key]))
+            query = "select * from runs where owner = ? and team = ? and key = ?"
+            rows = list(database.query(query, [person.name, person.team, key]))
         return _run(rows[0]) if rows else None
 
     def create(
@@ -112,11 +113,14 @@ class Runs:
     ) -> ServedRun:
         """A new run of these complete uploads, in the queue; the key is what the client knows its request by.
 
-        Raises Refusal where there are none, TooMuch where they are too many or too large, NotThere where one was used.
+        Raises Refusal where there are none, TooMuch where they are too many or too large, NotThere where one was used,
+        or the key.
         """
         self._check(uploads)
         now, run_id = now_utc(), secrets.token_hex(_ID_BYTES)
         with self._ledger.changing() as database:
+            if database.execute("select 1 from runs where owner = ? and key = ?", [person.name, key]).fetchall():
+                raise NotThere("A run was made by this request already.", "Send it with another key for another run.")
             for upload in uploads:
                 if not database.execute("delete from uploads where id = ? returning id", [upload.id]).fetchall():
                     raise NotThere("An upload was used already or has expired.", "Upload the file again.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import resource
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -27,9 +28,11 @@ _LOG = logging.getLogger("nsysan.service")
 _SWEEP_S = 3600.0
 _HEAD_S = 10.0
 """How long a client may take for the head of its request."""
-_BACKLOG = 1024
-_SPARE_CONNECTIONS = 256
-"""Beside those that bring bodies."""
+_BACKLOG = 128
+"""So many connections wait to be taken, and are then taken at one go."""
+_MOST_CONNECTIONS = 512
+"""More are closed at once: each holds a descriptor, and files and processes need some."""
+_DESCRIPTORS = 4096
 
 
 def serve(settings: Settings, announce: Callable[[str], None]) -> None:
@@ -38,6 +41,7 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> None:
     Raises UsageError where the folder cannot be used, the port is taken, or nobody could come in.
     """
     begin_logging()
+    _take_descriptors()
     folder = DataFolder(settings.data.resolve())
     with _private_files():
         folder.make()
@@ -53,6 +57,14 @@ def _serve_folder(settings: Settings, folder: DataFolder, announce: Callable[[st
                 asyncio.run(_serve(settings, folder, ledger, listener, announce))
         finally:
             ledger.close()
+
+
+def _take_descriptors() -> None:
+    """Allow this process as many open files and connections as it may need, where the system does."""
+    allowed, highest = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _DESCRIPTORS if highest == resource.RLIM_INFINITY else min(_DESCRIPTORS, highest)
+    if allowed != resource.RLIM_INFINITY and allowed < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, highest))
 
 
 @contextmanager
@@ -79,7 +91,7 @@ async def _serve(
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=settings.uploads.bodies_at_once + settings.rates.event_streams + _SPARE_CONNECTIONS,
+        backlog=_BACKLOG,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=max(1, int(settings.stop_s)),
     )
@@ -161,6 +173,7 @@ class _StoppableServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, server: Server) -> None:
         super().__init__(config)
         self._server = server
+        server.connections = self.server_state.connections
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -180,13 +193,18 @@ class _StoppableServer(uvicorn.Server):
 
 
 class _ImpatientProtocol(H11Protocol):
-    """Closes a connection that brings no whole head of a request for too long, the first or a later one."""
+    """Closes a connection that brings no whole head of a request for too long, the first or a later one.
+
+    One that is too many is closed before it brings anything.
+    """
 
     def connection_made(self, transport: Any) -> None:
         """Begin to look."""
         super().connection_made(transport)
         self._served: object = None
         self._timer = self.loop.call_later(_HEAD_S, self._look)
+        if len(self.connections) > _MOST_CONNECTIONS:
+            transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Look no more."""

@@ -16,7 +16,7 @@ class UploadLimits:
 
     A body must bring at least ``least_bytes`` in every ``patience_s``, or its connection is closed. ``free_bytes`` is
     the floor: what would leave less of the disk is refused. Whoever announces a file again goes on with what they began
-    where nothing of it has come for ``resting_s``: else somebody else may be at it.
+    where its body broke off, or nothing of it has come for ``resting_s``: else somebody else may be at it.
     """
 
     file_bytes: int = 50 * GIB
@@ -53,11 +53,15 @@ class WorkerLimits:
 
 @dataclass(frozen=True, slots=True)
 class RateLimits:
-    """Requests a minute of one client, log-ins that fail a minute of one address, and pages that wait for news."""
+    """Requests a minute of one client, log-ins that fail a minute of one address, and pages that wait for news.
+
+    Of more ``connections`` at once, each is told to come back.
+    """
 
     requests: int = 6000
     failed_logins: int = 10
     event_streams: int = 64
+    connections: int = 384
 
 
 @dataclass(frozen=True, slots=True)

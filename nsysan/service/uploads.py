@@ -75,6 +75,7 @@ class Uploads:
         self._limits = limits
         self._hashed: dict[str, _Hashed] = {}
         self._locks: dict[str, Lock] = {}
+        self._left: set[str] = set()
 
     def announce(self, person: Person, announced: Announced) -> Upload:
         """A new upload, or the one this person began of the same content and never ended.
@@ -88,7 +89,7 @@ class Uploads:
                 query = "select * from uploads where owner = ? and team = ? and fingerprint = ? and size_bytes is ?"
                 values = [person.name, person.team, announced.fingerprint, announced.size_bytes]
                 for row in database.query(query, values):
-                    if row["sha256"] is None and not self._is_touched(row["id"], self._limits.resting_s):
+                    if row["sha256"] is None and self._is_nobodys(row["id"]):
                         return self._upload(row)
             count = next(database.query("select count(*) as n from uploads where owner = ?", [person.name]))["n"]
             if count >= self._limits.open_uploads:
@@ -129,6 +130,7 @@ class Uploads:
                 raise Conflict(f"The upload has {reached} bytes, not {offset_bytes}.", "Go on from there.")
             # where the server began anew meanwhile, the whole is hashed when it is complete
             hashed = _Hashed(hashlib.sha256(), 0) if not reached else self._hashed.pop(upload.id, None)
+            self._left.discard(upload.id)
             file.write(data)
             file.flush()
             if hashed is not None and hashed.bytes == reached:
@@ -136,6 +138,10 @@ class Uploads:
                 hashed.bytes += len(data)
                 self._hashed[upload.id] = hashed
             return reached + len(data)
+
+    def leave(self, upload: Upload) -> None:
+        """Its client broke off: whoever announces it again goes on with it at once."""
+        self._left.add(upload.id)
 
     def complete(self, upload: Upload, sha256: str | None = None) -> Upload:
         """The upload with its content in its place, and kept by the ledger.
@@ -159,6 +165,7 @@ class Uploads:
             self._keep(upload.id, found, reached)
             part.unlink(missing_ok=True)
             self._hashed.pop(upload.id, None)
+            self._left.discard(upload.id)
         return Upload(upload.id, upload.owner, upload.team, upload.name, reached, reached, found)
 
     def forget(self, upload_ids: tuple[str, ...]) -> None:
@@ -176,6 +183,7 @@ class Uploads:
             self._part(upload_id).unlink(missing_ok=True)
             self._hashed.pop(upload_id, None)
             self._locks.pop(upload_id, None)
+            self._left.discard(upload_id)
 
     def expired(self) -> tuple[str, ...]:
         """The ids of uploads that nobody has touched for as long as they are kept."""
@@ -187,6 +195,10 @@ class Uploads:
             for row in rows
             if row["created_utc"] < oldest_utc and not self._is_touched(row["id"], self._limits.kept_s)
         )
+
+    def _is_nobodys(self, upload_id: str) -> bool:
+        """Whether its client broke off, or nothing of it has come for so long that nobody can be at it."""
+        return upload_id in self._left or not self._is_touched(upload_id, self._limits.resting_s)
 
     def _is_touched(self, upload_id: str, within_s: float) -> bool:
         """Whether something of it came so short a time ago."""

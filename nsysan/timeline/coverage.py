@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from nsysan.model.distinct import distinct
+from nsysan.model.distinct import distinct, summed
 from nsysan.model.partition import Part
-from nsysan.model.tables import BoolArray, Int64Array
+from nsysan.model.tables import IdArray, Int64Array
 from nsysan.timeline.occupancy import Occupancy
+from nsysan.timeline.ordering import order_of
 
 
 def coverage(occupancy: Occupancy, edges_ns: Int64Array) -> Int64Array:
@@ -22,12 +23,21 @@ def coverage(occupancy: Occupancy, edges_ns: Int64Array) -> Int64Array:
         return np.zeros((len(edges_ns) - 1, len(Part)), dtype=np.int64)
     inside_ns = edges_ns.clip(bounds_ns[0], bounds_ns[-1])
     holding = (np.searchsorted(bounds_ns, inside_ns, side="right") - 1).clip(max=len(parts) - 1)
-    passed_ns = inside_ns - bounds_ns[holding]
-    lengths_ns = np.diff(bounds_ns)
-    before_ns = np.zeros((len(edges_ns), len(Part)), np.int64)
-    for part in np.flatnonzero(np.bincount(parts)).tolist():
-        before_ns[:, part] = _before(lengths_ns, parts == part, holding, passed_ns)
+    before_ns = sums_before(np.diff(bounds_ns), parts, len(Part), holding)
+    before_ns[np.arange(len(edges_ns)), parts[holding]] += inside_ns - bounds_ns[holding]
     return before_ns[1:] - before_ns[:-1]
+
+
+def sums_before(lengths_ns: Int64Array, kinds: IdArray, kind_count: int, places: Int64Array) -> Int64Array:
+    """The time of each kind (columns) in the pieces before each place (rows), all less what is before the first one."""
+    order = order_of(places)
+    ordered = places[order]
+    pieces = slice(ordered[0], ordered[-1])
+    between = np.repeat(np.arange(len(places) - 1), np.diff(ordered))
+    sums_ns = summed(lengths_ns[pieces], between * kind_count + kinds[pieces], (len(places) - 1) * kind_count)
+    before_ns = np.zeros((len(places), kind_count), np.int64)
+    before_ns[order[1:]] = np.cumsum(sums_ns.reshape(-1, kind_count), axis=0)
+    return before_ns
 
 
 def part_edges(occupancy: Occupancy) -> Int64Array:
@@ -44,10 +54,3 @@ def even_edges(start_ns: int, end_ns: int, count: int) -> Int64Array:
     steps = np.arange(count + 1, dtype=np.int64)
     whole, rest = divmod(end_ns - start_ns, count)
     return distinct(start_ns + steps * whole + steps * rest // count)
-
-
-def _before(lengths_ns: Int64Array, is_part: BoolArray, holding: Int64Array, passed_ns: Int64Array) -> Int64Array:
-    """The time of one part before each moment, which lies ``passed_ns`` inside the piece ``holding``."""
-    ended_ns = np.concatenate(([0], np.cumsum(np.where(is_part, lengths_ns, 0))))
-    before: Int64Array = ended_ns[holding] + np.where(is_part[holding], passed_ns, 0)
-    return before

@@ -68,11 +68,14 @@ class Intervals:
 def union(start_ns: Int64Array, end_ns: Int64Array) -> Intervals:
     """The moments covered by at least one ``[start, end)``; touching intervals merge, empty ones add nothing."""
     solid = end_ns > start_ns
-    start_ns, end_ns = start_ns[solid], end_ns[solid]
+    if not solid.all():
+        start_ns, end_ns = start_ns[solid], end_ns[solid]
     if not len(start_ns):
         return Intervals(start_ns, end_ns)
-    order = np.argsort(start_ns, kind="stable")
-    start_ns, covered_until_ns = start_ns[order], np.maximum.accumulate(end_ns[order])
+    if not (start_ns[1:] >= start_ns[:-1]).all():
+        order = np.argsort(start_ns, kind="stable")
+        start_ns, end_ns = start_ns[order], end_ns[order]
+    covered_until_ns = np.maximum.accumulate(end_ns)
     breaks = np.flatnonzero(start_ns[1:] > covered_until_ns[:-1])
     heads = np.concatenate(([0], breaks + 1))
     tails = np.concatenate((breaks, [len(start_ns) - 1]))

@@ -10,10 +10,21 @@ import numpy as np
 from nsysan.model.distinct import distinct
 from nsysan.model.tables import Int64Array
 from nsysan.timeline.compiled import is_worth_compiling
-from nsysan.timeline.ordering import order_of
+from nsysan.timeline.ordering import grouped_rows, order_of
 from nsysan.timeline.stack_sweep import NOBODY, sweep_stack
 
-__all__ = ["NOBODY", "Labelling", "Pieces", "depths_of", "first_come", "innermost", "overlaid", "parents_of"]
+__all__ = [
+    "NOBODY",
+    "NOTHING_LABELLED",
+    "Labelling",
+    "Nest",
+    "Pieces",
+    "depths_of",
+    "first_come",
+    "innermost",
+    "nest_of",
+    "overlaid",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +59,9 @@ class Labelling:
         first = np.searchsorted(self.bounds_ns, start_ns, side="right")
         last = np.searchsorted(self.bounds_ns, end_ns, side="left")
         counts = np.where(end_ns > start_ns, np.maximum(last - first, 0) + 1, 0)
+        if counts.max(initial=0) <= 1:
+            whole = np.flatnonzero(counts)
+            return Pieces(whole, start_ns[whole], end_ns[whole], self._from(first[whole]))
         asked = np.repeat(np.arange(len(start_ns)), counts)
         # the place of each piece among those of its interval, counted from 0
         within = np.arange(len(asked)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -55,7 +69,11 @@ class Labelling:
         padded = np.append(self.bounds_ns, 0)
         starts_ns = np.where(within == 0, start_ns[asked], padded[np.minimum(bound - 1, len(padded) - 1)])
         ends_ns = np.where(within == counts[asked] - 1, end_ns[asked], padded[np.minimum(bound, len(padded) - 1)])
-        return Pieces(asked, starts_ns, ends_ns, self.at(starts_ns))
+        return Pieces(asked, starts_ns, ends_ns, self._from(bound))
+
+    def _from(self, next_bounds: Int64Array) -> Int64Array:
+        """The label that holds before each of these bounds, which are places among all of them."""
+        return np.append(self.labels, NOBODY)[next_bounds - 1]
 
     def relabelled(self, new_labels: Int64Array) -> Labelling:
         """The same with label ``i`` replaced by ``new_labels[i]``."""
@@ -70,6 +88,9 @@ NOTHING_LABELLED = Labelling(np.empty(0, np.int64), np.empty(0, np.int64))
 
 def overlaid(layers: Sequence[Labelling]) -> Labelling:
     """At each moment the label of the first layer that has one."""
+    layers = [layer for layer in layers if len(layer.bounds_ns)]
+    if len(layers) == 1:
+        return layers[0]
     bounds_ns = distinct(np.concatenate([np.empty(0, np.int64), *(layer.bounds_ns for layer in layers)]))
     labels = np.full(len(bounds_ns), NOBODY)
     for layer in reversed(layers):
@@ -88,32 +109,38 @@ def first_come(start_ns: Int64Array, end_ns: Int64Array) -> Labelling:
     return _from_disjoint(start_ns[visible], end_ns[visible], order[visible])
 
 
-def innermost(start_ns: Int64Array, end_ns: Int64Array) -> Labelling:
-    """At each moment the row of the interval that began last of those that hold; of equal begins the shortest.
+@dataclass(frozen=True, slots=True, eq=False)
+class Nest:
+    """How intervals lie in each other: ``innermost`` at each moment, by its row, and which interval each begins in.
+
+    Of several that hold the innermost began last; of equal begins it is the shortest. A parent is a row, ``NOBODY``
+    where none holds or the interval is empty.
+    """
+
+    innermost: Labelling
+    parents: Int64Array
+
+
+def nest_of(start_ns: Int64Array, end_ns: Int64Array) -> Nest:
+    """The nest of these intervals.
 
     Nested intervals, which ranges on a thread nearly always are, take the vectorised way; others a plain sweep.
     """
     order = _in_order(start_ns, end_ns)
-    start_ns, end_ns = start_ns[order], end_ns[order]
-    if not len(order):
-        return NOTHING_LABELLED
-    # machine code sweeps faster than whole columns can be handled one after the other
-    parents = None if is_worth_compiling(len(order)) else _nested_parents(start_ns, end_ns)
-    if parents is None:
-        times_ns, rows, _ = sweep_stack(start_ns, end_ns)
-        return _last_of_each_moment(times_ns, rows).relabelled(order)
-    return _from_nested(start_ns, end_ns, parents).relabelled(order)
-
-
-def parents_of(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
-    """The row of the innermost interval that holds when each begins, ``NOBODY`` where none does or it is empty."""
-    order = _in_order(start_ns, end_ns)
     parents = np.full(len(start_ns), NOBODY)
-    if len(order):
-        nested = None if is_worth_compiling(len(order)) else _nested_parents(start_ns[order], end_ns[order])
-        found = sweep_stack(start_ns[order], end_ns[order])[2] if nested is None else nested
-        parents[order] = np.where(found == NOBODY, NOBODY, order[found])
-    return parents
+    if not len(order):
+        return Nest(NOTHING_LABELLED, parents)
+    start_ns, end_ns = start_ns[order], end_ns[order]
+    # machine code sweeps faster than whole columns can be handled one after the other
+    found = None if is_worth_compiling(len(order)) else _nested(start_ns, end_ns)
+    times_ns, rows, positions = sweep_stack(start_ns, end_ns) if found is None else found
+    parents[order] = np.append(order, NOBODY)[positions]
+    return Nest(_last_of_each_moment(times_ns, rows).relabelled(order), parents)
+
+
+def innermost(start_ns: Int64Array, end_ns: Int64Array) -> Labelling:
+    """At each moment the row of the interval that began last of those that hold; of equal begins the shortest."""
+    return nest_of(start_ns, end_ns).innermost
 
 
 def depths_of(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
@@ -122,21 +149,34 @@ def depths_of(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
     return depths
 
 
-def _nested_parents(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array | None:
-    """The position of the smallest interval around each, ``NOBODY`` where there is none; None where two overlap partly.
-
-    The intervals are not empty and in order of start, of equal starts the longest first.
-    """
-    depths = depths_of(start_ns, end_ns)
-    count = len(start_ns)
-    by_depth = np.argsort(depths, kind="stable")
-    keys = depths[by_depth] * (count + 1) + by_depth
-    wanted = (depths - 1) * (count + 1) + np.arange(count)
-    parents = np.where(depths > 0, by_depth[np.searchsorted(keys, wanted) - 1], NOBODY)
+def _nested(start_ns: Int64Array, end_ns: Int64Array) -> tuple[Int64Array, Int64Array, Int64Array] | None:
+    """What ``sweep_stack`` finds of the same intervals; None where two overlap partly."""
+    rows = np.arange(len(start_ns))
+    # how many begin before each ends, which all end before the next begins where they are nested
+    begun = np.searchsorted(start_ns, end_ns)
+    depths = rows - np.cumsum(np.bincount(begun, minlength=len(rows) + 1))[: len(rows)]
+    parents = _parents(depths)
     inner = np.flatnonzero(depths > 0)
     around = parents[inner]
-    is_nested = (start_ns[inner] < end_ns[around]) & (end_ns[inner] <= end_ns[around]) & (around < inner)
-    return parents if is_nested.all() else None
+    if not ((start_ns[inner] < end_ns[around]) & (end_ns[inner] <= end_ns[around]) & (around < inner)).all():
+        return None
+    times_ns, labels = np.empty(2 * len(rows), np.int64), np.empty(2 * len(rows), np.int64)
+    # before a begin lie the begins of all before it and the ends of those that are over; an end follows all it holds
+    begins = 2 * rows - depths
+    times_ns[begins], labels[begins] = start_ns, rows
+    ends = begins + 2 * (begun - rows) - 1
+    times_ns[ends], labels[ends] = end_ns, parents
+    return times_ns, labels, parents
+
+
+def _parents(depths: Int64Array) -> Int64Array:
+    """The last position before each at which the depth is smaller by one; ``NOBODY`` where it is 0."""
+    by_depth = grouped_rows(depths, int(depths.max(initial=0)) + 1)
+    ordered, span = depths[by_depth], len(depths) + 1
+    found = np.searchsorted(ordered * span + by_depth, (ordered - 1) * span + by_depth) - 1
+    parents = np.empty(len(depths), np.int64)
+    parents[by_depth] = np.where(ordered > 0, by_depth[found], NOBODY)
+    return parents
 
 
 def _in_order(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
@@ -148,17 +188,6 @@ def _from_disjoint(start_ns: Int64Array, end_ns: Int64Array, rows: Int64Array) -
     times_ns = np.stack([start_ns, end_ns], axis=1).ravel()
     labels = np.stack([rows, np.full(len(rows), NOBODY)], axis=1).ravel()
     return _last_of_each_moment(times_ns, labels)
-
-
-def _from_nested(start_ns: Int64Array, end_ns: Int64Array, parents: Int64Array) -> Labelling:
-    """After a begin the interval itself holds, after an end its parent."""
-    count = len(start_ns)
-    times_ns = np.concatenate([end_ns, start_ns])
-    labels = np.concatenate([parents, np.arange(count)])
-    # of one moment: ends before begins; inner ends (later rows) before outer, outer begins before inner
-    ranks = np.concatenate([-np.arange(1, count + 1), np.arange(count)])
-    order = order_of(times_ns, ranks)
-    return _last_of_each_moment(times_ns[order], labels[order])
 
 
 def _last_of_each_moment(times_ns: Int64Array, labels: Int64Array) -> Labelling:

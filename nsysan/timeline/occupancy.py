@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from nsysan.model.distinct import summed
 from nsysan.model.partition import Activity, Part, PartTimes, part_of
-from nsysan.model.tables import BoolArray, Int64Array
+from nsysan.model.tables import BoolArray, IdArray, Int64Array
 from nsysan.timeline.intervals import Intervals, union
 
 KindArray = npt.NDArray[np.uint8]
@@ -22,7 +22,27 @@ KindArray = npt.NDArray[np.uint8]
 NOTHING = Activity(0)
 STATE_COUNT = 1 << len(Activity)
 _PARTS = tuple(Part)
-_PART_OF_STATE = np.array([_PARTS.index(part_of(Activity(state))) for state in range(STATE_COUNT)])
+_PART_OF_STATE = np.array([_PARTS.index(part_of(Activity(state))) for state in range(STATE_COUNT)], np.int8)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StateTimes:
+    """Time per state, indexed by its bits: 32 values that add up to the window."""
+
+    times_ns: Int64Array
+
+    @property
+    def window_ns(self) -> int:
+        """The length of the window."""
+        return int(self.times_ns.sum())
+
+    def part_times(self) -> PartTimes:
+        """Time per part of the partition; the parts add up to the window."""
+        return PartTimes(*summed(self.times_ns, _PART_OF_STATE, len(_PARTS)).tolist())
+
+    def time_where(self, states: BoolArray) -> int:
+        """The time spent in any of the ``states``, a mask of 32."""
+        return int(self.times_ns[states].sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,23 +58,19 @@ class Occupancy:
         return int(self.bounds_ns[-1] - self.bounds_ns[0])
 
     @property
-    def parts(self) -> Int64Array:
+    def parts(self) -> IdArray:
         """The part that each interval belongs to, as its place in ``Part``; neighbours may be equal."""
-        parts: Int64Array = _PART_OF_STATE[self.states]
+        parts: IdArray = _PART_OF_STATE[self.states]
         return parts
 
     @cached_property
-    def state_times_ns(self) -> Int64Array:
-        """Time per state, indexed by its bits: 32 values that add up to the window."""
-        return summed(np.diff(self.bounds_ns), self.states, STATE_COUNT)
+    def state_times(self) -> StateTimes:
+        """How long each state holds."""
+        return StateTimes(summed(np.diff(self.bounds_ns), self.states, STATE_COUNT))
 
     def part_times(self) -> PartTimes:
         """Time per part of the partition; the parts add up to the window."""
-        return PartTimes(*summed(self.state_times_ns, _PART_OF_STATE, len(_PARTS)).tolist())
-
-    def time_where(self, states: BoolArray) -> int:
-        """The time spent in any of the ``states``, a mask of 32."""
-        return int(self.state_times_ns[states].sum())
+        return self.state_times.part_times()
 
     def idle(self) -> Intervals:
         """The gaps: each maximal stretch in which nothing runs."""
@@ -79,9 +95,10 @@ def sweep(start_ns: Int64Array, end_ns: Int64Array, kinds: KindArray, window_ns:
     start_ns, end_ns = np.clip(start_ns, first_ns, last_ns), np.clip(end_ns, first_ns, last_ns)
     times_ns, toggles = [np.array([first_ns, last_ns])], [np.zeros(2, dtype=np.uint8)]
     for activity in Activity:
-        of_kind = kinds == activity
+        of_kind = np.flatnonzero(kinds == activity)
         covered = union(start_ns[of_kind], end_ns[of_kind])
-        times_ns += [covered.start_ns, covered.end_ns]
+        # ends between begins: what is in order already is merged more quickly
+        times_ns.append(np.stack((covered.start_ns, covered.end_ns), axis=1).ravel())
         toggles.append(np.full(2 * len(covered), activity, dtype=np.uint8))
     return _accumulate(np.concatenate(times_ns), np.concatenate(toggles))
 

@@ -25,6 +25,14 @@ def order_of(keys: Int64Array, *ties: Int64Array) -> Int64Array:
     return order
 
 
+def foremost(count: int, keys: Int64Array, *ties: Int64Array) -> Int64Array:
+    """The first ``count`` rows of ``order_of(keys, *ties)``, without ordering all the others."""
+    if not 0 < count < len(keys):
+        return order_of(keys, *ties)[: max(count, 0)]
+    among = np.flatnonzero(keys <= np.partition(keys, count - 1)[count - 1])
+    return among[order_of(keys[among], *(tie[among] for tie in ties))[:count]]
+
+
 def grouped_rows(places: IdArray, place_count: int) -> Int64Array:
     """The rows by place, a number below ``place_count``; those of a place as they lie."""
     if place_count <= 1:
@@ -34,13 +42,16 @@ def grouped_rows(places: IdArray, place_count: int) -> Int64Array:
     return np.argsort(short, kind="stable")
 
 
-def grouped_order(places: IdArray, place_count: int, times_ns: Int64Array) -> Int64Array:
-    """The rows by place, a number below ``place_count``; those of a place in order of time, then as they lie."""
+def grouped_order(places: IdArray, place_count: int, times_ns: Int64Array, *ties: Int64Array) -> Int64Array:
+    """The rows by place, a number below ``place_count``; those of a place by time, the ``ties``, and as they lie."""
     rows = grouped_rows(places, place_count)
-    late = times_ns[rows[1:]] < times_ns[rows[:-1]]
-    if (late & (places[rows[1:]] == places[rows[:-1]])).any():
+    # rows that lie in order as they are need no sorting, and equal times without ties stay as they lie
+    is_out = np.less_equal if ties else np.less
+    out = is_out(times_ns[rows[1:]], times_ns[rows[:-1]])
+    if (out & (places[rows[1:]] == places[rows[:-1]])).any():
         bounds = np.searchsorted(places[rows], np.arange(1, place_count))
-        rows = np.concatenate([group[order_of(times_ns[group])] for group in np.split(rows, bounds)])
+        groups = np.split(rows, bounds)
+        rows = np.concatenate([group[order_of(times_ns[group], *(tie[group] for tie in ties))] for group in groups])
     return rows
 
 

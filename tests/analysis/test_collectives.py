@@ -310,6 +310,15 @@ def test_mpi_that_gives_one_rank_to_two_processes_is_not_believed(tmp_path: Path
     assert note.sentence.startswith("In rank0.sqlite several processes say that they are rank 0 (mpi)")
 
 
+def test_reports_that_tell_their_ranks_in_different_ways_tell_them_together(tmp_path: Path) -> None:
+    by_mpi = Export().kernel(10, 30, ALL_REDUCE, pid=7).mpi_rank(0, pid=7)
+
+    run = analyze_exports(tmp_path, replace_environment(1), by_mpi)
+
+    assert [(report.rank, report.rank_source) for report in run.reports] == [(1, "environment"), (0, "environment")]
+    assert "ranks_by_order" not in {note.id for note in run.notes}
+
+
 def replace_environment(rank: int) -> Export:
     return Export().environment("RANK", str(rank)).kernel(10, 20 + rank, ALL_REDUCE, pid=100 + rank)
 

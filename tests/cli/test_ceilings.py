@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from nsysan.cli.main import main
 from nsysan.hardware.ceilings_json import encode_ceilings, read_ceilings
+from nsysan.model.ceilings import CollectiveCurve, Mode
 from tests.hardware.ceilings import ceilings, curve, gemm, host_link, memory
 
 
 def written(path: Path, **figures: object) -> str:
     path.write_bytes(encode_ceilings(ceilings(**figures)))
     return str(path)
+
+
+def of_one(one: CollectiveCurve) -> CollectiveCurve:
+    return replace(one, mode=Mode.ONE_PROCESS)
 
 
 def test_simulate_show_and_merge(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -34,7 +40,7 @@ def test_show_tells_everything_of_a_file(tmp_path: Path, capsys: pytest.CaptureF
         gemm=(gemm(8192, 8192, 8192, 700), gemm(512, 512, 512, 90)),
         memory=(memory(3000),),
         links=(host_link(1 << 30, 50), host_link(1 << 30, 55)),
-        collectives=(curve({8: 20.0, 1 << 20: 35.0, 1 << 30: 5000.0}),),
+        collectives=(of_each := curve({8: 20.0, 1 << 20: 35.0, 1 << 30: 5000.0}), of_one(of_each)),
     )
     assert main(["ceilings", "show", path]) == 0
     # 2^30 bytes in 5 ms is 214.748 GB/s, times 1.75 of 8 ranks; 700 of 989.4 TFLOP/s is 70.7 %
@@ -51,8 +57,9 @@ def test_show_tells_everything_of_a_file(tmp_path: Path, capsys: pytest.CaptureF
         "Link                    GPUs      size      slowest      fastest\n"
         "host to device, pinned     2  1.074 GB  50.000 GB/s  55.000 GB/s\n"
         "\n"
-        f"{'Collective':41}small  plateau (busbw)        at  points\n"
-        "all reduce, 8 ranks, bf16, isolated  20.000 µs     375.810 GB/s  1.074 GB       3\n"
+        f"{'Collective':54}small  plateau (busbw)        at  points\n"
+        "all reduce, 8 ranks, bf16, isolated               20.000 µs     375.810 GB/s  1.074 GB       3\n"
+        "all reduce, 8 ranks, one process, bf16, isolated  20.000 µs     375.810 GB/s  1.074 GB       3\n"
     )
 
 

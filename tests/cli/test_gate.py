@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -89,11 +90,44 @@ def test_a_run_of_the_baseline_itself_passes_with_a_warning(capsys: pytest.Captu
 
 
 @pytest.mark.usefixtures("_baseline")
+def test_a_run_that_is_given_twice_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    now = _write("now.sqlite", "healthy", 9)
+    same = Path("same.sqlite")
+    same.write_bytes(Path(now).read_bytes())
+
+    assert main(["gate", now, str(same), "--against", "main", "--condition", "batch=8"]) == 2
+
+    assert "A run is given twice: 2 runs given, of which 1 differ." in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("_baseline")
+@pytest.mark.parametrize(
+    ("table", "kind"),
+    [
+        ("NVTX_EVENTS", "NVTX ranges"),
+        ("CUPTI_ACTIVITY_KIND_RUNTIME", "CUDA calls"),
+        ("CUPTI_ACTIVITY_KIND_MEMCPY", "Memory copies"),
+        ("StringIds", "Names of kernels"),
+    ],
+)
+def test_a_run_that_lacks_a_table_cannot_be_judged(capsys: pytest.CaptureFixture[str], table: str, kind: str) -> None:
+    """The step is known all the same, from the period of the kernels."""
+    now = _write("now.sqlite", "healthy", 9)
+    with sqlite3.connect(now) as connection:
+        connection.execute(f"drop table {table}")
+    connection.close()
+
+    assert main(["gate", now, "--against", "main", "--condition", "batch=8"]) == 5
+
+    assert f"{kind}: recorded before, not recorded after." in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("_baseline")
 def test_budgets_lie_in_the_folder_or_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     now = _write("now.sqlite", "healthy", 9)
     arguments = ["gate", now, "--against", "main", "--condition", "batch=8"]
     Path("nsysan.toml").write_text('[gate.figures."step.mean"]\nmax = 1.0\n')
-    Path("other.toml").write_text('[gate.figures."step.mean"]\nrelative = 9.0\n')
+    Path("other.toml").write_text('[gate.figures."step.mean"]\nrelative = 1.0\n')
 
     assert main(arguments) == 1
     assert "Step: it is over its max." in capsys.readouterr().out

@@ -116,7 +116,7 @@ def test_sheets_are_sms_times_clock_times_rate(model: str, clocks_mhz: tuple[int
         peak_flop_per_s(sheet.capability, sheet.sm_count, clock * 1e6, is_geforce="GeForce" in model)
         for clock in clocks_mhz
     )
-    for dtype in (Dtype.TF32, Dtype.BF16, Dtype.FP16, Dtype.FP8, Dtype.INT8):
+    for dtype in (Dtype.TF32, Dtype.BF16, Dtype.FP16, Dtype.FP8, Dtype.NVFP4, Dtype.INT8):
         if dtype in sheet.flop_per_s and dtype in tensor and (model, dtype) != ("GeForce RTX 4090", Dtype.INT8):
             assert sheet.flop_per_s[dtype] == pytest.approx(tensor[dtype], rel=0.0125)
     assert sheet.flop_per_s[Dtype.FP32] == pytest.approx(core[Dtype.FP32], rel=0.013)

@@ -66,6 +66,15 @@ def test_conditions_have_one_id_each(tmp_path: Path) -> None:
         "window_choice": "none: the whole capture",
         "report_count": "1",
         "nsys_version": "2026.2.1.210",
+        "recorded.kernels": "recorded",
+        "recorded.copies": "recorded",
+        "recorded.runtime_calls": "recorded",
+        "recorded.nvtx_ranges": "recorded",
+        "recorded.os_calls": "not recorded",
+        "recorded.scheduling_events": "not recorded",
+        "recorded.cpu_samples": "not recorded",
+        "recorded.counter_samples": "not recorded",
+        "recorded.kernel_names": "recorded",
         "nsysan_version": "0.1.0",
     }
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from nsysan.history.budgets import Budget, Budgets
-from nsysan.history.comparison import Obstacle
+from nsysan.history.comparison import Obstacle, obstacles_of
 from nsysan.history.gate import GateResult, judge
 from nsysan.history.judgement import Judgement, Outcome
 from nsysan.history.noise import spread_of
@@ -174,6 +174,21 @@ def test_a_batch_that_only_a_log_tells_is_held_against_one_that_is_told_too(now:
     repeats = [replace(run, conditions=batch("256")) for run in steps(*EVEN)]
 
     assert against(repeats, [replace(steps(100)[0], conditions=batch(now))]).outcome.value == outcome
+
+
+@pytest.mark.parametrize(
+    ("now", "told"), [("recorded", None), ("not recorded", Bearing.FORBIDS), (None, Bearing.CAUTIONS)]
+)
+def test_other_kinds_of_records_are_refused_where_both_runs_tell_theirs(now: str | None, told: Bearing | None) -> None:
+    """Case C88, missing tables; runs that an older nsysan kept tell no kinds."""
+
+    def ranges(value: str | None) -> tuple[Condition, ...]:
+        return () if value is None else (Condition("recorded.nvtx_ranges", "NVTX ranges", value, Bearing.GATED),)
+
+    before, after = (replace(steps(100)[0], conditions=ranges(value)) for value in ("recorded", now))
+
+    assert [one.bearing for one in obstacles_of(before, after, strict=True)] == ([told] if told else [])
+    assert {one.bearing for one in obstacles_of(before, after)} <= {Bearing.CAUTIONS}
 
 
 def test_repeats_that_differ_among_themselves_are_refused_too() -> None:

@@ -109,6 +109,31 @@ def test_a_file_that_is_no_history_is_refused_and_left_as_it_is(tmp_path: Path, 
     assert (path.read_bytes() if path.is_file() else None) == before
 
 
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ("update runs set conditions = 'nope'", "JSON is malformed"),
+        ("update runs set labels = '[1]'", "Expected `object`, got `array`"),
+        ("update runs set findings = null", "NoneType instead of JSON"),
+        ("update runs set added_utc = null", "Expected `str`, got `null`"),
+        ("update figures set unit = 'parsec'", "Invalid enum value 'parsec'"),
+        ("update amounts set value = null", "a figure is None"),
+        ("update amounts set value = 'abc'", "a figure is 'abc'"),
+        ("update amounts set value = 9e999", "a figure is inf"),
+    ],
+)
+def test_a_run_that_somebody_damaged_is_refused_in_a_sentence(tmp_path: Path, change: str, sentence: str) -> None:
+    """A baseline of endless steps would pass everything."""
+    path = tmp_path / "history.sqlite"
+    Store(path).add({"abc": RUN}, Details(NOW, baseline="main"))
+    with sqlite3.connect(path) as connection:
+        connection.execute(change)
+    connection.close()
+
+    with pytest.raises(InputError, match=sentence):
+        Store(path).baseline("main")
+
+
 def test_reading_where_there_is_no_history_makes_none(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="There is no history"):
         Store(tmp_path / "none.sqlite").runs([])

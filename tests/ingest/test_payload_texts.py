@@ -50,10 +50,10 @@ def test_floating_point_payloads(tmp_path: Path) -> None:
     assert told == {"loss": "2.125", "lr": "0.1", "scale": "65536.0", "temperature": "inf", "damaged": "inf"}
 
 
-def described(*entries: tuple[int, int, str, int | None], flags: int = 0) -> str:
+def described(*entries: tuple[int, int, str, int | None], flags: int = 0, schema: int = SCHEMA) -> str:
     """The statement that registers a schema with entries of (index, type, name, offset)."""
     rows = ", ".join(
-        f"({DOMAIN}, {SCHEMA}, {index}, {flags}, {kind}, '{name}', {'NULL' if offset is None else offset})"
+        f"({DOMAIN}, {schema}, {index}, {flags}, {kind}, '{name}', {'NULL' if offset is None else offset})"
         for index, kind, name, offset in entries
     )
     return f"INSERT INTO {ENTRIES} (domainId, schemaId, idx, flags, type, name, offset) VALUES {rows}"
@@ -85,6 +85,38 @@ def test_binary_payloads_by_their_schema(tmp_path: Path) -> None:
 
     # the numbers; strings and what has a schema of its own are pointers or need more
     assert payloads(read(path)) == {"batch": "tokens 4096, lr 0.1, loss 2.125", **NCCL}
+
+
+def test_numbers_without_a_sign_whose_highest_bit_is_set(tmp_path: Path) -> None:
+    export = Export().nvtx(0, 9, "hash").nvtx(10, 19, "small").nvtx(20, 29, "negative")
+    # SQLite shows 2^64 - 5 as -5
+    export.sql("UPDATE NVTX_EVENTS SET uint64Value = -5 WHERE text = 'hash'")
+    export.sql("UPDATE NVTX_EVENTS SET uint64Value = 12 WHERE text = 'small'")
+    export.sql("UPDATE NVTX_EVENTS SET int64Value = -5 WHERE text = 'negative'")
+
+    assert payloads(read(export.write(tmp_path / "a.sqlite"))) == {"hash": "18446744073709551611"}
+
+
+INNER, UINT64 = SCHEMA + 1, 18
+
+
+def test_a_schema_inside_another(tmp_path: Path) -> None:
+    # tokens, then at 8 an optimizer of a step and a seed of 64 bits without a sign
+    outer = described((0, UINT32, "tokens", None), (1, INNER, "optimizer", 8))
+    inner = described((0, UINT32, "step", None), (1, UINT64, "seed", 8), schema=INNER)
+    data = struct.pack("<IxxxxIxxxxQ", 4096, 7, (1 << 63) + 1)
+
+    path = batch_export(data).sql(outer).sql(inner).write(tmp_path / "a.sqlite")
+
+    assert payloads(read(path))["batch"] == "tokens 4096, optimizer.step 7, optimizer.seed 9223372036854775809"
+
+
+def test_schemas_that_name_each_other_have_an_end(tmp_path: Path) -> None:
+    widely = [(index, SCHEMA, f"again{index}", None if index == 0 else 0) for index in range(1, 60)]
+
+    path = batch_export(DATA).sql(described((0, UINT32, "tokens", None), *widely)).write(tmp_path / "a.sqlite")
+
+    assert len(payloads(read(path))["batch"].split(", ")) == 64
 
 
 @pytest.mark.parametrize(

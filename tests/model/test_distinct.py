@@ -13,7 +13,11 @@ from nsysan.model.tables import ABSENT, Int64Array
 LARGEST = np.iinfo(np.int64).max
 # ids with few holes, ids far apart, and both ends of the range
 NUMBERS = st.one_of(st.integers(-3, 3), st.integers(0, 1 << 20), st.sampled_from([ABSENT, ABSENT + 1, 0, LARGEST]))
-COLUMNS = st.lists(NUMBERS, max_size=40).map(lambda numbers: np.array(numbers, np.int64))
+# ids of processes, whose low bits are all the same
+PROCESSES = st.integers(-(1 << 38), 1 << 38).map(lambda number: (number << 24) + 5)
+COLUMNS = st.one_of(*(st.lists(kind, max_size=40) for kind in (NUMBERS, PROCESSES))).map(
+    lambda numbers: np.array(numbers, np.int64)
+)
 
 
 @given(COLUMNS)

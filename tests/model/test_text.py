@@ -20,6 +20,7 @@ from nsysan.model.text import DISPLAY_LIMIT, display_text, first_names, text_has
         ("\u202egnp.exe", "\\u202egnp.exe"),
         ("\udcff", "\\udcff"),
         ("\U000e0041", "\\U000e0041"),
+        ("\ufffe\U0010ffff", "\\ufffe\\U0010ffff"),
         ("größer µs", "größer µs"),
     ],
 )

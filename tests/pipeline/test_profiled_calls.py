@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from nsysan.analysis.collectives import Collectives
+from nsysan.attribution.collectives.ranks import RankChoice
 from nsysan.model.run import Run
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.synth.generate import generate
@@ -134,3 +135,14 @@ def test_profiles_that_tell_other_sizes_of_the_same_launches_contradict_each_oth
             "launches of collectives in healthy-rank0.sqlite. Those of healthy-rank0.pt.trace.json are shown."
         )
     ]
+
+
+def test_a_profile_of_a_job_of_other_size_tells_sizes_and_no_groups(tmp_path: Path) -> None:
+    """All-reduces among 4 ranks are not those among 8, though the same kernels run."""
+    options = AnalyzeOptions(ranks=RankChoice(world_size=8), evidence=profiles(tmp_path, "healthy"))
+
+    run = analyze(bare(tmp_path, "healthy"), options)
+
+    [row] = result_of(run, Collectives).collectives
+    assert (row.dtype, row.communicator) == ("BFloat16", None)
+    assert all("tells how much" in sentence for sentence in sentences(run))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,7 +25,6 @@ from tests.runs import result_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from multiprocessing.connection import Connection
-    from pathlib import Path
 
     from nsysan.model.run import Run
 
@@ -153,6 +153,27 @@ def _read_or_die(path: str, options: ReadOptions) -> bytes | tuple[str, str]:
     if path.endswith("rank2.sqlite"):
         os.kill(os.getpid(), signal.SIGKILL)
     return read_packed(path, options)
+
+
+def _read_or_die_once(path: str, options: ReadOptions) -> bytes | tuple[str, str]:
+    """The first worker that reads one of the reports is killed in the middle of it."""
+    killed = Path(path).with_suffix(".killed")
+    if path.endswith("rank2.sqlite") and not killed.exists():
+        killed.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return read_packed(path, options)
+
+
+def test_a_worker_killed_in_the_middle_costs_nothing(
+    tmp_path: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nsysan.pipeline.cluster.read_packed", _read_or_die_once)
+    paths = reports(tmp_path, 6)
+
+    run = analyze(paths, AnalyzeOptions(), read=reading_on(cluster.scheduler_address))
+
+    assert (tmp_path / "rank2.killed").exists()
+    assert without_time(run) == without_time(analyze(paths, AnalyzeOptions()))
 
 
 def test_a_report_that_kills_its_workers_costs_itself(

@@ -95,6 +95,8 @@ def test_the_headline_names_class_cause_and_rank_and_the_gain_is_within_5_percen
         ("rotating_ranks", 2),
         ("straggler_loader", 2),
         ("moe_skew", 8),
+        # two groups of eight ranks each exchange tokens among themselves
+        ("moe_skew", 16),
     ],
 )
 def test_jobs_as_synth_writes_them_by_default_have_their_cause_too(tmp_path: Path, name: str, rank_count: int) -> None:
@@ -205,6 +207,20 @@ def test_sound_jobs_have_no_headline_and_no_warning_about_the_job(tmp_path: Path
     states = {one: verdict.state for one, verdict in run.diagnosis.classes.items()}
     assert ClassState.PROBLEM not in states.values()
     assert states[BottleneckClass.COMPUTE] is ClassState.UNKNOWN
+
+
+def test_graphs_that_left_no_record_leave_no_verdict_on_what_looks_idle(tmp_path: Path) -> None:
+    # nsys 2023.4 keeps no whole graphs: each layer's kernels are missing, forward and backward, in 4 steps on 4 ranks
+    made = generate(Request(scenario=SCENARIOS["graph_captured"], rank_count=4, step_count=STEPS, schema="3.7"))
+
+    run = run_of(made, tmp_path)
+
+    told = "128 CUDA graph launches left no record of what ran, so what looks idle may have been busy"
+    assert (run.diagnosis.headline, run.diagnosis.why) == (None, f"No verdict: {told}.")
+    assert {verdict.state for verdict in run.diagnosis.classes.values()} == {ClassState.UNKNOWN}
+    assert [one.id for one in run.findings if one.severity is not Severity.INFO] == ["unseen_graphs"]
+    [held] = [one for one in run.findings if one.id == "held_work"]
+    assert held.evidence[0].sentence == f"Doubtful, for {told}."
 
 
 def test_slow_gemms_are_not_called_healthy_without_a_ceiling(tmp_path: Path) -> None:

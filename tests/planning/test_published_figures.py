@@ -13,6 +13,7 @@ from nsysan.planning.memory import activation_bytes_per_layer, bubble_frac, stat
 from nsysan.planning.mfu import Pace, Utilisation, utilisation
 from nsysan.planning.model_shape import LatentAttention, ModelShape, Recompute
 from nsysan.planning.scaling import StepParts, scaling
+from nsysan.planning.throughput import ScalingRow
 
 H100, A100, H100_FP8, TPU4 = 989.5e12, 312e12, 1979e12, 275e12
 FULL, CAUSAL = Attention.FULL, Attention.CAUSAL
@@ -306,6 +307,16 @@ def test_memory_and_bubbles_of_the_formulas() -> None:
         activation_bytes_per_layer(selective, is_sequence_parallel=True) / 1e9,
     ] == pytest.approx([2.869, 0.579, 0.359, 0.107], abs=0.0005)
     assert [bubble_frac(8, 32), bubble_frac(8, 32, 4)] == pytest.approx([0.179, 0.0519], abs=5e-4)
+
+
+def test_thirty_percent_less_throughput_is_43_percent_more_time() -> None:
+    # and 30 % of the GPU-hours
+    row = ScalingRow(128, 64, 0.7, 1.0, 0.7, 1.0, is_of_tokens=True)
+
+    assert row.more_time_frac == pytest.approx(0.43, abs=0.002)
+    assert row.lost_frac == pytest.approx(0.3)
+    above = replace(row, efficiency=1.1)
+    assert (above.more_time_frac, above.lost_frac) == (0, 0)
 
 
 def test_the_formulas_of_cost() -> None:

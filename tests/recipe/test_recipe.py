@@ -16,7 +16,7 @@ from nsysan.model.run_json import decode_run
 from nsysan.recipe.tables import tables_of
 from nsysan.synth.export import Export
 from tests.analysis.nccl_traces import ALL_REDUCE, MS
-from tests.nsys import find_nsys
+from tests.nsys import find_nsys, profile_ranges
 from tests.report.runs import full_run
 
 RECIPES = Path(__file__).parents[2] / "nsysan" / "recipe"
@@ -61,6 +61,23 @@ def test_the_recipe_writes_page_run_and_tables(folder: Path, mode: str) -> None:
     assert pair == {"rank": 0, "awaited_rank": 1, "wait_ns": 10 * MS}
     assert "Ranks waited 10.000" in (out / "nsysan.html").read_text(encoding="utf-8")
     assert (out / "out.nsys-analysis").exists()
+
+
+@pytest.mark.nsys
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="nsys 2023.4 runs recipes in Python up to 3.11")
+def test_reports_are_exported_by_the_nsys_that_runs_the_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # nothing but the command itself says where nsys is
+    monkeypatch.delenv("NSYSAN_NSYS", raising=False)
+    (tmp_path / "program.py").write_text("import nvtx\nwith nvtx.annotate('load'):\n    pass\n")
+    report = profile_ranges(tmp_path, sys.executable, "program.py")
+    (tmp_path / "reports").mkdir()
+    report.rename(tmp_path / "reports" / report.name)
+
+    finished = _recipe(tmp_path, "none")
+
+    assert (finished.returncode, finished.stderr) == (0, "")
+    run = decode_run((tmp_path / "out" / "run.json").read_bytes(), result_types())
+    assert [(report.name, report.reader) for report in run.reports] == [("rank0.nsys-rep", "nsys_report")]
 
 
 @pytest.mark.nsys

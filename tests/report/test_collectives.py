@@ -14,7 +14,7 @@ from nsysan.model.lateness import Lateness
 from nsysan.model.partition import PartTimes
 from nsysan.model.trace import RankSource
 from nsysan.report.bandwidth_chart import bandwidth_chart
-from nsysan.report.clock_words import clock_sentences
+from nsysan.report.clock_words import clock_line, clock_sentences
 from nsysan.report.collective_tables import SHOWN_RANKS, rank_map
 from nsysan.report.formats.html import render_page
 from nsysan.report.formats.text import render_text
@@ -286,4 +286,14 @@ def test_clocks_are_told_by_how_well_ends_agree_and_whether_they_drift() -> None
         "The clocks of 1 report drift, that of rank1 most: by 20.000 µs a second.",
         "No collective ties 1 report to the others, so that nothing tells when its ranks came.",
     ]
+    assert clock_line(replace(full_run(), reports=(first, second, third))) == (
+        "Clocks agree to 12.000 µs, moved by -3.000 ms to 37.000 ms, the hosts' 7.000 ms apart, "
+        "drift up to 20.000 µs a second. No collective ties 1 report to the others, so that nothing tells "
+        "when its ranks came."
+    )
+    assert clock_line(replace(full_run(), reports=(first,))) == "Clocks agree to 10.000 µs."
+    assert clock_line(replace(full_run(), reports=(third, third))) == (
+        "No collective ties 2 reports to the others, so that nothing tells when its ranks came."
+    )
+    assert clock_line(replace(full_run(), reports=(third,))) is None
     assert list(clock_sentences(replace(full_run(), reports=(third,)))) == []

@@ -11,6 +11,7 @@ from nsysan.history.budgets import Budget, Budgets
 from nsysan.history.gate import GateResult, judge
 from nsysan.history.judgement import Outcome
 from nsysan.history.snapshot import Snapshot
+from nsysan.model.figures import Bearing, Condition
 from nsysan.report.gate_junit import encode_junit
 from nsysan.report.gate_markdown import encode_markdown, escaped
 from nsysan.report.gate_text import render_gate
@@ -24,6 +25,29 @@ def verdict(*runs: Snapshot, figures: tuple[str, ...] = (), repeats: list[Snapsh
 
 
 SLOWER = snapshot(*step_figures(120, 0, {}))
+
+
+def test_what_is_not_the_same_is_said_where_it_forbids_nothing() -> None:
+    def driver(version: str) -> tuple[Condition, ...]:
+        return (Condition("software.driver", "NVIDIA driver", version, Bearing.CAUTIONS),)
+
+    repeats = [replace(run, conditions=driver("550.54.15")) for run in REPEATS]
+
+    text = render_gate(verdict(replace(REPEATS[0], conditions=driver("570.86.10")), repeats=repeats))
+
+    assert text.startswith("Passed against main")
+    assert "Not the same: NVIDIA driver: 550.54.15 before, 570.86.10 after.\n" in text
+
+
+def test_names_that_budgets_and_runs_bring_reach_no_terminal_and_break_no_xml() -> None:
+    named = "a\x01\x1b[31m<b>\ufffe"
+    hostile = replace(SLOWER.figures[0], name=named)
+    repeats, run = ([replace(one, figures=(hostile,)) for one in side] for side in (REPEATS, [SLOWER]))
+    repeats[0] = replace(repeats[0], conditions=(gpu_model(named),))
+
+    for result in (verdict(run[0], figures=(named,)), verdict(run[0], repeats=repeats), verdict(*run)):
+        ET.fromstring(encode_junit(result))
+        assert "\x1b" not in encode_markdown(result).decode() + render_gate(result)
 
 
 def test_markdown_of_a_loss() -> None:

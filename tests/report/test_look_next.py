@@ -20,7 +20,7 @@ from nsysan.report.whereabouts import whereabouts
 from tests.report.drawn_lanes import TIMELINE
 from tests.report.gpu_times import EXPLAINED_GPUS, gpu, gpu_time
 from tests.report.pages import Page
-from tests.report.recorded import GAPS, KERNELS
+from tests.report.recorded import GAPS, KERNELS, STEPS, STEPS_OF_FIRST
 from tests.report.runs import full_run, run_of
 
 COMMUNICATION = PartPlace(Part.EXPOSED_COMMUNICATION, "gpu0", 2_150_000_000, 2_300_000_000)
@@ -108,6 +108,15 @@ def test_a_place_has_its_rank_and_the_step_it_lies_in(gpu_id: str, start_ms: int
 
     assert whereabouts(full_run(), place) == told
     assert whereabouts(run_of(), place) == ""
+
+
+def test_a_step_is_one_of_all_that_there_are_though_few_are_listed() -> None:
+    listed = replace(STEPS, steps=replace(STEPS.steps, devices=(replace(STEPS_OF_FIRST, step_count=12_255),)))
+    run = run_of(gpu_time((gpu("gpu0", PartTimes(450, 0, 0, 0, 400, 100, 50)),)), listed, PLACED)
+
+    assert whereabouts(run, Place("gap", "gpu0", 2_110 * NS_PER_MS, 2_130 * NS_PER_MS)) == (
+        " (step 2 of 12,255, “step 1”)"
+    )
 
 
 def test_nothing_is_led_to_where_nothing_is_known() -> None:

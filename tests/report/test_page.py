@@ -15,9 +15,11 @@ from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.partition import PartTimes
 from nsysan.model.run import Run
 from nsysan.model.run_json import decode_run, encode_run
+from nsysan.planning.throughput import LayoutRow
 from nsysan.report.formats.html import render_page
 from nsysan.report.section import sections
 from nsysan.report.terms import TERMS
+from tests.report.diagnosed import THROUGHPUT
 from tests.report.gpu_times import device, gpu, gpu_time
 from tests.report.inside import INSIDE, LAUNCHES, WAITS
 from tests.report.pages import Page
@@ -104,9 +106,12 @@ def test_every_definition_is_used_by_some_run() -> None:
     start_up = StartUp(9, every_cause)
     explained = gpu_time((waiting,), (replace(device("gpu0/p100", waiting), start_up=start_up),))
     with_excluded = run_of(replace(graph, devices=(excluded,)))
+    layout = LayoutRow(None, 1, 1, 1, 1, 2, 10**9, None, None, 10**9)
+    laid_out = run_of(replace(THROUGHPUT, throughput=replace(THROUGHPUT.throughput, layouts=(layout,))))
+    runs = (full_run(), run, several, with_excluded, run_of(explained), run_of(*INSIDE, LAUNCHES, WAITS), laid_out)
     links = {
         link.removeprefix("#def-")
-        for each in (full_run(), run, several, with_excluded, run_of(explained), run_of(*INSIDE, LAUNCHES, WAITS))
+        for each in runs
         for link in Page(render_page(each)).links
         if link.startswith("#def-")
     }

@@ -31,11 +31,15 @@ def tables_in(view: object) -> Iterator[Table]:
             yield from tables_in(getattr(view, field.name))
 
 
+def tables_of_a_run() -> list[Table]:
+    run = full_run()
+    return [table for section in sections() for table in tables_in(section.build(run))]
+
+
 def all_tables() -> list[Table]:
-    run, comparison = full_run(), full_comparison()
-    views = (section.build(run) for section in sections())
+    comparison = full_comparison()
     compared = (section.build(comparison) for section in comparison_sections())
-    return [table for view in (*views, *compared) for table in tables_in(view)]
+    return [*tables_of_a_run(), *(table for view in compared for table in tables_in(view))]
 
 
 def cells_of(table: Table) -> list[tuple[Column, list[Cell]]]:
@@ -56,6 +60,14 @@ def test_figures_sort_by_their_value_and_never_as_text(table: Table) -> None:
     ]
 
     assert as_text == []
+
+
+@pytest.mark.parametrize("table", tables_of_a_run(), ids=lambda table: table.id)
+def test_every_figure_of_a_run_has_its_definition_and_its_source(table: Table) -> None:
+    shown = (column for column in table.columns if column.numeric and not column.is_copied_only)
+    undefined = [column.label for column in shown if column.term is None]
+
+    assert (undefined, table.source is None) == ([], False)
 
 
 @every_table

@@ -287,3 +287,12 @@ def test_skipped_questions_are_listed_with_why_and_what_to_record() -> None:
 
 def test_the_terms_have_one_sentence_and_a_name_each() -> None:
     assert all(term.name and term.sentence.endswith(".") for term in TERMS.values())
+
+
+def test_findings_are_counted_by_their_severity_the_worst_first() -> None:
+    severities = (Severity.WARNING, Severity.INFO, Severity.WARNING, Severity.CRITICAL, Severity.CRITICAL)
+    found = tuple(msgspec.structs.replace(FINDING, severity=severity) for severity in severities)
+    view = FINDINGS.build(replace(full_run(), findings=found))
+
+    assert isinstance(view, FindingsView)
+    assert view.heading == "5 findings: 2 critical, 2 warnings and 1 info"

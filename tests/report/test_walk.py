@@ -119,10 +119,15 @@ def test_throughput_is_told_with_its_conventions_and_what_it_was_counted_from() 
     )
     assert view.sentences == (
         "Efficiency 75.0 % of 1 GPU, a token (compute 0.900 x exposed communication 0.950 x waiting 0.877).",
+        # 1 / 0.75 - 1 of the time, a quarter of 2 GPUs at 2 an hour
+        (
+            "At 75.0 % efficiency as much work takes 33.3 % more wall time than at that of 1 GPU: the gap is 0.5 of 2 "
+            "GPU-hours an hour, 1.00 of 4.00 in money."
+        ),
         "Peak of one GPU: 989.0 TFLOP/s dense of bf16, given with --peak.",
         "8,192 tokens a step on 2 GPUs.",
         "7,372,800 tokens for one unit of the price.",
     )
     assert [[cell.text for cell in row] for row in view.tables[1].rows] == [
-        ["data loading", "data loading", "25.0 %", "1.00"]
+        ["data loading", "data loading", "25.0 %", "0.50", "1.00"]
     ]

@@ -85,7 +85,7 @@ def test_upload_refuses_what_cannot_be_before_anything_is_sent(
     assert complaint in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("url", ["nonsense", "ftp://host/", "http://"])
+@pytest.mark.parametrize("url", ["nonsense", "ftp://host/", "http://", "http://[x", "http://host:port/"])
 def test_an_address_that_is_none_is_refused(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "r.sqlite").write_text("x")
 

@@ -286,6 +286,14 @@ def test_a_server_for_this_machine_answers_no_other_site_and_no_proxy(server: Ru
     assert list((server.data / "uploads").iterdir()) == []
 
 
+@pytest.mark.parametrize("accepted", ["text/html", "application/json"])
+def test_a_host_or_origin_that_is_no_address_is_refused(server: Running, guarded: Guarded, accepted: str) -> None:
+    for running in (server, guarded[0]):
+        assert running.ask("GET", "/", Host="[::1", Accept=accepted).status == 400
+    assert server.ask("POST", "/upload", "", Origin="http://[x", Accept=accepted).status == 403
+    assert guarded[0].ask("POST", "/login", "to=//[&token=x").status == 401
+
+
 def test_more_bodies_at_once_than_there_are_places_are_put_off(server: Running) -> None:
     places = UploadLimits().bodies_at_once
     head = "PUT /upload/r HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nx"

@@ -411,6 +411,28 @@ def test_a_run_whose_answer_was_lost_is_made_once(server: Running) -> None:
     assert made[0] == made[1]
 
 
+def test_a_key_makes_one_run_even_of_other_uploads(server: Running) -> None:
+    made = []
+    for content in (b"one", b"two"):
+        upload = server.ask("POST", "/api/uploads", '{"name": "r.sqlite", "size_bytes": 3}').said["id"]
+        server.ask("PATCH", f"/api/uploads/{upload}", content, Upload_Offset="0")
+        made.append(server.ask("POST", "/api/runs", json.dumps({"uploads": [upload], "key": "k2"})).said["id"])
+
+    assert made[0] == made[1]
+
+
+def test_half_a_character_is_taken_and_shown_as_such(server: Running) -> None:
+    half = r"\udc80"
+    upload = server.ask("POST", "/api/uploads", f'{{"name": "{half}", "size_bytes": 1, "fingerprint": "{half}"}}').said
+    server.ask("PATCH", f"/api/uploads/{upload['id']}", b"x", Upload_Offset="0")
+    said = ", ".join(f'"{name}": "{half}"' for name in ("title", "project", "labels", "model", "ranks", "key"))
+    run = server.ask("POST", "/api/runs", f'{{"uploads": ["{upload["id"]}"], {said}}}').said["id"]
+
+    shown = server.ask("GET", f"/api/runs/{run}").said
+    assert (upload["name"], shown["title"], shown["project"], shown["labels"]) == (half, half, half, [half])
+    assert server.ask("POST", "/api/runs", f'{{"uploads": ["{half}"]}}').status == 404
+
+
 def test_nsysan_upload_takes_a_refusal_at_its_word(server: Running, tmp_path: Path) -> None:
     (tmp_path / "r.sqlite").write_bytes(b"")
     sender = Sender(server.url, None)

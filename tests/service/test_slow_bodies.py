@@ -1,4 +1,4 @@
-"""M23: a client that sends slowly, or nothing, holds its place no longer than patience lasts."""
+"""M23: a client that sends slowly, or nothing, holds its place no longer than patience lasts; one that left, none."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import pytest
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from nsysan.service.refusals import Refusal
-from nsysan.service.settings import UploadLimits
-from nsysan.service.web.bodies import pieces
+from nsysan.service.settings import Settings, UploadLimits
+from nsysan.service.uploads import Announced
+from nsysan.service.web.bodies import pieces, receive
+from nsysan.service.web.server import build_server
+from tests.service.heart import ANNA, Heart
 
 LIMITS = replace(UploadLimits(), patience_s=0.05, least_bytes=100)
 Message = MutableMapping[str, Any]
@@ -66,3 +69,30 @@ def test_a_body_that_comes_is_taken_whole() -> None:
         return {"type": "http.request", "body": left.pop(), "more_body": bool(left)}
 
     assert ended(_all(_request(give))) == b"a" * 50_000
+
+
+def test_what_a_client_left_in_the_middle_is_gone_on_with_at_once(heart: Heart) -> None:
+    messages: list[Message] = [
+        {"type": "http.request", "body": b"x" * 60, "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    announced = Announced("rank0.sqlite", 100, "fingerprint")
+
+    async def give() -> Message:
+        return messages.pop(0)
+
+    async def ids_and_offset() -> tuple[str, str, str, int]:
+        # nobody is taken to have left for being silent: an hour must pass
+        limits = replace(UploadLimits(), free_bytes=0, resting_s=3600.0)
+        server = build_server(Settings(heart.folder.root, uploads=limits), heart.folder, heart.ledger)
+        first = server.uploads.announce(ANNA, announced)
+        beside = server.uploads.announce(ANNA, announced)
+        with pytest.raises(ClientDisconnect):
+            await receive(_request(give), server, first, 0)
+        again = server.uploads.announce(ANNA, announced)
+        return first.id, beside.id, again.id, again.offset_bytes
+
+    first, beside, again, offset_bytes = ended(ids_and_offset())
+
+    assert beside != first
+    assert (again, offset_bytes) == (first, 60)

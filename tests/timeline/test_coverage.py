@@ -49,6 +49,19 @@ def test_each_stretch_holds_the_nanoseconds_of_each_part(
 
 
 @settings(deadline=None)
+@given(pieces, windows, st.lists(st.tuples(st.integers(-5, 60), st.integers(0, 20)), min_size=1, max_size=5))
+def test_stretches_may_overlap_and_come_in_any_order(
+    drawn: list[Piece], window_ns: tuple[int, int], stretches: list[tuple[int, int]]
+) -> None:
+    occupancy = occupancy_of(drawn, window_ns)
+    pairs = [np.array([start, start + length]) for start, length in stretches]
+
+    together = coverage(occupancy, np.concatenate(pairs))[::2].tolist()
+
+    assert together == [coverage(occupancy, pair)[0].tolist() for pair in pairs]
+
+
+@settings(deadline=None)
 @given(pieces, windows, st.lists(st.integers(1, 30), min_size=1, max_size=4))
 def test_every_level_adds_up_to_the_partition(
     drawn: list[Piece], window_ns: tuple[int, int], counts: list[int]

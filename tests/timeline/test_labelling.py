@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nsysan.timeline import compiled
-from nsysan.timeline.labelling import NOBODY, Labelling, depths_of, first_come, innermost, overlaid, parents_of
+from nsysan.timeline.labelling import NOBODY, Labelling, depths_of, first_come, innermost, nest_of, overlaid
 
 Intervals = list[tuple[int, int]]
 
@@ -127,7 +127,7 @@ def test_depth_is_how_many_intervals_hold_at_the_begin(drawn: list[tuple[int, in
 @given(intervals | nested())
 def test_a_parent_is_the_innermost_that_holds_at_the_begin(of: Intervals) -> None:
     order = sorted((row for row in range(len(of)) if of[row][1] > of[row][0]), key=lambda r: (of[r][0], -of[r][1]))
-    found = parents_of(*columns(of)).tolist()
+    found = nest_of(*columns(of)).parents.tolist()
 
     for place, row in enumerate(order):
         # of those before it in order the last that holds; equal intervals are not told apart

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsysan.model.tables import Int64Array
-from nsysan.timeline.ordering import grouped_order, is_ascending, order_of
+from nsysan.timeline.ordering import foremost, grouped_order, is_ascending, order_of
 
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(-3, 3), st.integers(0, 2)), max_size=30)
 
@@ -29,6 +29,21 @@ def test_groups_are_in_order_of_place_and_their_rows_in_order_of_time(rows: list
     places, times_ns, _ = columns_of(rows)
 
     assert grouped_order(places, 6, times_ns).tolist() == np.lexsort((times_ns, places)).tolist()
+
+
+@given(ROWS)
+def test_equal_times_of_a_group_are_in_order_of_their_ties(rows: list[tuple[int, int, int]]) -> None:
+    places, times_ns, ties = columns_of(rows)
+
+    assert grouped_order(places, 6, times_ns, ties).tolist() == np.lexsort((ties, times_ns, places)).tolist()
+
+
+@given(ROWS, st.integers(0, 31))
+def test_the_foremost_rows_are_the_first_of_all_in_order(rows: list[tuple[int, int, int]], count: int) -> None:
+    keys, first, second = columns_of(rows)
+
+    expected = np.lexsort((second, first, keys))[:count].tolist()
+    assert foremost(count, keys, first, second).tolist() == expected
 
 
 def test_of_more_places_than_16_bits_number_the_order_is_the_same() -> None:

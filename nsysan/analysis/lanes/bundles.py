@@ -9,7 +9,7 @@ import numpy as np
 
 from nsysan.model.packing import pack
 from nsysan.model.tables import Int64Array
-from nsysan.timeline.ordering import order_of
+from nsysan.timeline.ordering import foremost, order_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def _bundles(ranges: RangesOfDepth, limit: int) -> Int64Array:
     """Begin, duration, count and depth of each: the ranges are parted where most time lies between two."""
     ends_ns = np.maximum.accumulate(ranges.end_ns)
     between_ns = ranges.start_ns[1:] - ends_ns[:-1]
-    widest = order_of(-between_ns, ranges.start_ns[1:])[: limit - 1]
+    widest = foremost(limit - 1, -between_ns, ranges.start_ns[1:])
     firsts = np.concatenate(([0], np.sort(widest) + 1))
     lasts = np.append(firsts[1:], len(ranges.start_ns)) - 1
     starts_ns = ranges.start_ns[firsts]

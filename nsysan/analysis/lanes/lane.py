@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,20 +93,20 @@ def pack_lane(edges_ns: Int64Array, times_ns: Int64Array, gpu_count: int, causes
 def _cut(occupancy: Occupancy, exact: Intervals, limit: int, idle: IdlePieces | None) -> Int64Array:
     """The edges of the pieces."""
     parts_ns = part_edges(occupancy)
-    changes_ns = parts_ns if idle is None else distinct(np.concatenate([parts_ns, cause_edges(idle)]))
+    causes_ns = parts_ns[:0] if idle is None else cause_edges(idle)
     most = 2 * limit + 1
-    if len(changes_ns) <= most:
-        return changes_ns
+    if max(len(parts_ns), len(causes_ns)) <= most:
+        changes_ns = distinct(np.concatenate([parts_ns, causes_ns]))
+        if len(changes_ns) <= most:
+            return changes_ns
     # a mixed piece with causes may have three times the columns of one without
     even_ns = even_edges(int(parts_ns[0]), int(parts_ns[-1]), max(limit // (2 if idle is None else 3), 1))
     coarse_ns = parts_ns if len(parts_ns) <= most else even_ns
-    return distinct(np.concatenate([coarse_ns, changes_ns[_inside(changes_ns, exact)]]))
+    return distinct(np.concatenate([coarse_ns, *_inside(parts_ns, exact), *_inside(causes_ns, exact)]))
 
 
-def _inside(moments_ns: Int64Array, intervals: Intervals) -> Int64Array:
-    """Which of the moments lie in an interval, its end included."""
-    if not len(intervals):
-        return np.empty(0, dtype=np.int64)
-    holding = (np.searchsorted(intervals.start_ns, moments_ns, side="right") - 1).clip(min=0)
-    inside = (moments_ns >= intervals.start_ns[holding]) & (moments_ns <= intervals.end_ns[holding])
-    return np.flatnonzero(inside)
+def _inside(moments_ns: Int64Array, intervals: Intervals) -> Iterator[Int64Array]:
+    """Of the moments, which ascend, those that lie in each interval, its end included."""
+    first = np.searchsorted(moments_ns, intervals.start_ns).tolist()
+    last = np.searchsorted(moments_ns, intervals.end_ns, side="right").tolist()
+    yield from (moments_ns[begin:end] for begin, end in zip(first, last, strict=True))

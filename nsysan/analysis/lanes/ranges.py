@@ -17,7 +17,7 @@ from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges
 from nsysan.model.trace import PID_MASK, PROCESS_BITS, Trace, process_of
 from nsysan.timeline.intervals import Intervals
 from nsysan.timeline.labelling import depths_of
-from nsysan.timeline.ordering import order_of
+from nsysan.timeline.ordering import foremost, order_of
 
 THREADS_PER_GPU = 2
 DEPTH_LIMIT = 4
@@ -90,10 +90,9 @@ def _pack_thread(trace: Trace, ranges: NvtxRanges, origin_ns: int, room: RangeRo
     depth = depths_of(ranges.start_ns, ranges.end_ns)
     ranges, depth = ranges.take(depth < DEPTH_LIMIT), depth[depth < DEPTH_LIMIT]
     lengths_ns = ranges.end_ns - ranges.start_ns
-    longest_first = order_of(-lengths_ns, ranges.start_ns)
-    kept = _kept(ranges, longest_first, room)
+    kept = _kept(ranges, room)
     name_numbers = np.zeros(len(ranges), dtype=np.int64)
-    for row in longest_first[kept[longest_first]].tolist():
+    for row in _longest(ranges, np.flatnonzero(kept), len(ranges)).tolist():
         name_numbers[row] = room.names.number(trace.text(int(ranges.name_id[row])))
     rows = np.flatnonzero(kept)
     begun_ns = np.diff(ranges.start_ns[rows], prepend=origin_ns)
@@ -114,7 +113,12 @@ def _pack_thread(trace: Trace, ranges: NvtxRanges, origin_ns: int, room: RangeRo
     )
 
 
-def _kept(ranges: NvtxRanges, longest_first: Int64Array, room: RangeRoom) -> BoolArray:
+def _longest(ranges: NvtxRanges, rows: Int64Array, count: int) -> Int64Array:
+    """Of these rows the longest ranges, longest first and of equals the first."""
+    return rows[foremost(count, ranges.start_ns[rows] - ranges.end_ns[rows], ranges.start_ns[rows])]
+
+
+def _kept(ranges: NvtxRanges, room: RangeRoom) -> BoolArray:
     """The longest ranges, for half of the room, and with the rest the longest of those that reach into a span."""
     near = np.zeros(len(ranges), dtype=np.bool_)
     if len(room.spans):
@@ -123,8 +127,9 @@ def _kept(ranges: NvtxRanges, longest_first: Int64Array, room: RangeRoom) -> Boo
         exists = span < len(room.spans)
         near[exists] = room.spans.start_ns[span[exists]] < ranges.end_ns[exists]
     kept = np.zeros(len(ranges), dtype=np.bool_)
-    kept[longest_first[: room.limit // 2]] = True
-    others = longest_first[~kept[longest_first]]
-    wanted = np.concatenate((others[near[others]], others[~near[others]]))
-    kept[wanted[: room.limit - room.limit // 2]] = True
+    kept[_longest(ranges, np.arange(len(ranges)), room.limit // 2)] = True
+    left = room.limit - room.limit // 2
+    reaching = _longest(ranges, np.flatnonzero(near & ~kept), left)
+    further = _longest(ranges, np.flatnonzero(~near & ~kept), left - len(reaching))
+    kept[reaching] = kept[further] = True
     return kept

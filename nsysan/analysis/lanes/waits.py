@@ -6,8 +6,8 @@ import numpy as np
 
 from nsysan.attribution.idle.codes import CAUSES
 from nsysan.attribution.idle.idle_pieces import IdlePieces
-from nsysan.model.distinct import distinct
 from nsysan.model.tables import Int64Array
+from nsysan.timeline.coverage import sums_before
 
 CAUSES_LAST_FIRST = CAUSES[::-1]
 """The causes from the last to the first: those that every trace has then come first, and pack into few bytes."""
@@ -19,19 +19,16 @@ def cause_coverage(idle: IdlePieces, edges_ns: Int64Array) -> Int64Array:
     As for parts: what passed before a moment is the sum of the pieces that ended by then, and what has passed of the
     one that holds. The pieces are in order of time and do not overlap.
     """
-    times_ns = no_causes(edges_ns)
     if not len(idle):
-        return times_ns
+        return no_causes(edges_ns)
     lengths_ns = idle.end_ns - idle.start_ns
     holding = np.searchsorted(idle.start_ns, edges_ns, side="right") - 1
-    passed_ns = np.minimum(edges_ns - idle.start_ns[holding], lengths_ns[holding])
-    for code in distinct(idle.cause).tolist():
-        is_cause = idle.cause == code
-        ended_ns = np.concatenate(([0], np.cumsum(np.where(is_cause, lengths_ns, 0))))
-        # before the first piece none holds, and nothing has passed
-        before_ns = np.where(holding < 0, 0, ended_ns[holding] + np.where(is_cause[holding], passed_ns, 0))
-        times_ns[:, len(CAUSES) - 1 - code] = np.diff(before_ns)
-    return times_ns
+    # before the first piece none holds, and nothing has passed
+    passed_ns = np.where(holding < 0, 0, np.minimum(edges_ns - idle.start_ns[holding], lengths_ns[holding]))
+    holding = np.maximum(holding, 0)
+    before_ns = sums_before(lengths_ns, idle.cause, len(CAUSES), holding)
+    before_ns[np.arange(len(edges_ns)), idle.cause[holding]] += passed_ns
+    return np.diff(before_ns, axis=0)[:, ::-1]
 
 
 def cause_edges(idle: IdlePieces) -> Int64Array:

@@ -17,7 +17,7 @@ _FURTHEST_NS = 10_000_000
 """An end further away says no more than one that is so far: a few such do not outweigh all others."""
 _CLOCKS_AGREE_NS = 1_000_000
 _SAMPLES = 256
-_SHIFTS_AT_ONCE = 4096
+_SHIFTS_AT_ONCE = 512
 _CLOSELY_CHECKED = 64
 
 
@@ -62,7 +62,10 @@ def _apart_from_line(reference_ns: Int64Array, ends_ns: Int64Array, shift: int) 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fits:
-    """Of each shift the median difference of ends, mean (cut off) and median distance from it, and how many meet."""
+    """Of each shift the median difference of ends, mean (cut off) and median distance from it, and how many meet.
+
+    The medians are those of the shifts that ``_equally_good`` names; of others they may be infinite.
+    """
 
     offset_ns: np.ndarray
     spread_ns: np.ndarray
@@ -93,8 +96,9 @@ def _best(fits: _Fits) -> int:
 def _fits(
     reference_ns: Int64Array, ends_ns: Int64Array, shifts: Int64Array, *, one_clock: bool, sample_count: int
 ) -> _Fits:
-    """How well each shift fits, over at most so many entries."""
-    fits = _Fits(*(np.empty(len(shifts)) for _ in range(4)))
+    """How well each shift fits, over at most so many entries; medians only of those that fit no worse than the best."""
+    fits = _Fits(*(np.full(len(shifts), np.inf) for _ in range(4)))
+    best_ns = np.inf
     for chunk in _chunks(len(shifts)):
         first = np.maximum(-shifts[chunk], 0)
         last = np.minimum(len(ends_ns), len(reference_ns) - shifts[chunk])
@@ -106,10 +110,13 @@ def _fits(
         places = first[:, None] + np.minimum(steps, counts[:, None] - 1)
         differences = (ends_ns[places] - reference_ns[places + shifts[chunk][:, None]]).astype(np.float64)
         differences[steps >= counts[:, None]] = np.nan
-        fits.offset_ns[chunk] = _medians(differences)
         distances = np.abs(differences) if one_clock else _from_lines(differences, ends_ns[places], counts)
-        fits.spread_ns[chunk] = np.nanmean(np.minimum(distances, _FURTHEST_NS), axis=1)
-        fits.apart_ns[chunk] = _medians(distances)
+        spread_ns = np.nanmean(np.minimum(distances, _FURTHEST_NS), axis=1)
+        fits.spread_ns[chunk] = spread_ns
+        best_ns = min(best_ns, float(spread_ns.min()))
+        close = np.flatnonzero(spread_ns <= best_ns + TIE_NS)
+        fits.offset_ns[chunk.start + close] = _medians(differences[close])
+        fits.apart_ns[chunk.start + close] = _medians(distances[close])
     return fits
 
 

@@ -53,6 +53,12 @@ class JobCollectives:
         self._choice = choice
         self._logs = tuple(logs)
         self.members = tuple(members)
+        self._last_series: tuple[FittedClocks, list[Series]] | None = None
+
+    @property
+    def has_operations(self) -> bool:
+        """Whether any member communicates."""
+        return any(member.communicates for member in self.members)
 
     @cached_property
     def _logged(self) -> LoggedCalls:
@@ -169,6 +175,13 @@ class JobCollectives:
         return None if None in hosts else len(hosts)
 
     def _series_on(self, clocks: FittedClocks) -> list[Series]:
+        """The series as these clocks tell them, kept until others are asked for: fitting often changes nothing."""
+        clocks = replace(clocks, residual_ns=())
+        if self._last_series is None or self._last_series[0] != clocks:
+            self._last_series = (clocks, self._paired(clocks))
+        return self._last_series[1]
+
+    def _paired(self, clocks: FittedClocks) -> list[Series]:
         pairing = Pairing(
             found=self.found,
             communicators=self.communicators.all,

@@ -6,32 +6,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nsysan.attribution.activities import SOURCES
-from nsysan.attribution.matching import FoundDevice
+from nsysan.attribution.matching import ListedDevice
 from nsysan.model.partition import Activity
 from nsysan.model.tables import Int64Array
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A device with work; ``kernel_rows`` are its sound communication kernels, as rows of its trace's kernels."""
+    """A device with work; ``kernel_rows`` are its sound communication kernels, as rows of its trace's kernels.
+
+    ``communicates`` says whether there are any, also where no row is known.
+    """
 
     id: str
     report: int
     global_pid: int
     device_id: int
     kernel_rows: Int64Array
+    communicates: bool
 
 
-def members_of(found: Sequence[FoundDevice]) -> tuple[Member, ...]:
+def members_of(found: Sequence[ListedDevice]) -> tuple[Member, ...]:
     """The members in order of report, process and device, as ``found`` has them."""
-    return tuple(
-        Member(device.id, device.report, device.work.global_pid, device.work.device_id, _kernel_rows(device))
-        for device in found
-    )
+    return tuple(_member(device) for device in found)
 
 
-def _kernel_rows(device: FoundDevice) -> Int64Array:
+def _member(device: ListedDevice) -> Member:
     activities = device.work.activities
     communicates = activities.kind == int(Activity.COMMUNICATION)
     rows: Int64Array = activities.row[communicates & (activities.source == SOURCES.index("kernels"))]
-    return rows
+    return Member(device.id, device.report, device.work.global_pid, device.work.device_id, rows, bool(len(rows)))

@@ -18,6 +18,8 @@ _NCCL = "nccl"
 
 def naming_notes(traces: Sequence[Trace], found: JobCollectives) -> Iterator[Note]:
     """A note where NCCL's operations of some reports name a communicator and those of others none at all."""
+    if len(traces) == 1:
+        return
     operations = found.operations
     backends = np.array([*found.found.backends, ""])
     is_nccl = backends[operations.backend] == _NCCL

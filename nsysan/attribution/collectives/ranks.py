@@ -15,6 +15,9 @@ from nsysan.model.text import LISTED_NAMES, display_text, natural_order
 from nsysan.model.trace import RankSource, Trace, process_of
 from nsysan.model.units import counted
 
+_RECORDED = (RankSource.PROFILER, RankSource.MPI, RankSource.ENVIRONMENT)
+"""What a report itself records, the surest first."""
+
 
 @dataclass(frozen=True, slots=True)
 class RankChoice:
@@ -138,14 +141,27 @@ def _candidates(
         yield RankSource.USER, _chosen(traces, members, choice)
     yield RankSource.COMMUNICATOR, _introduced(members, introductions)
     alone = Counter(member.report for member in members)
-    for source in (RankSource.PROFILER, RankSource.MPI, RankSource.ENVIRONMENT):
-        yield source, [_recorded(traces[member.report], member, source, alone[member.report]) for member in members]
+    recorded = [
+        [_recorded(traces[member.report], member, source, alone[member.report]) for member in members]
+        for source in _RECORDED
+    ]
+    yield from zip(_RECORDED, recorded, strict=True)
+    yield _together(recorded)
     if len(alone) == 1:
         yield RankSource.DEVICE_ORDER, list(range(len(members)))
         return
     order = sorted(range(len(members)), key=lambda place: (natural_order(traces[members[place].report].name), place))
     places = dict(zip(order, range(len(order)), strict=True))
     yield RankSource.FILE_NAME, [places[place] for place in range(len(members))]
+
+
+def _together(recorded: Sequence[Sequence[int | None]]) -> tuple[RankSource, Sequence[int | None]]:
+    """Each rank by the surest source that tells it, for reports that were made in several ways; and the least sure."""
+    first = [
+        next((place for place, rank in enumerate(told) if rank is not None), -1) for told in zip(*recorded, strict=True)
+    ]
+    ranks = [None if place < 0 else recorded[place][member] for member, place in enumerate(first)]
+    return _RECORDED[max(first)], ranks
 
 
 def _chosen(traces: Sequence[Trace], members: Sequence[Member], choice: RankChoice) -> list[int]:

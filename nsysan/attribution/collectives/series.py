@@ -226,22 +226,30 @@ def _meeting(pairing: Pairing, key: _Key, lanes: list[Lane]) -> tuple[Meeting, s
     rows = np.concatenate([lane.rows for lane in lanes])
     if key.peers[0] >= 0:
         return Meeting.SYMMETRIC, None
-    size = _rank_count(pairing, key, lanes)
-    exchanges_with_all = operations.peer_count[rows] == size - 1
+    sizes = _rank_counts(pairing, key, lanes)
+    exchanges_with_all = operations.peer_count[rows] == sizes[0] - 1
     # where peers are not told: as many messages each way as there are ranks, or other ranks
     untold = operations.peer_count[rows] == ABSENT
-    as_many = untold & np.isin(operations.message_count[rows], (2 * size, 2 * (size - 1)))
+    as_many = untold & np.isin(
+        operations.message_count[rows], [2 * count for size in sizes for count in (size, size - 1)]
+    )
     equally_often = len({len(lane.rows) for lane in lanes}) == 1
-    if size == _TWO or exchanges_with_all.all() or ((exchanges_with_all | as_many).all() and equally_often):
+    if sizes[0] == _TWO or exchanges_with_all.all() or ((exchanges_with_all | as_many).all() and equally_often):
         return Meeting.SYMMETRIC, None
     return Meeting.UNKNOWN, "which rank sends to which is not recorded"
 
 
-def _rank_count(pairing: Pairing, key: _Key, lanes: list[Lane]) -> int:
-    """How many ranks a message may be for: those of the communicator, where none is known all that are given."""
-    if key.communicator == NONE:
-        return len(pairing.clocks.report_of)
-    return pairing.communicators[key.communicator].size or len({lane.member for lane in lanes})
+def _rank_counts(pairing: Pairing, key: _Key, lanes: list[Lane]) -> tuple[int, ...]:
+    """How many ranks a message may be for: those of the communicator, where none is known all that are given.
+
+    Or then those whose operations end together, if they are more than a pair: one rank may pass on to a neighbour as
+    many messages as there are ranks in a pair.
+    """
+    member_count = len({lane.member for lane in lanes})
+    if key.communicator != NONE:
+        return (pairing.communicators[key.communicator].size or member_count,)
+    given = len(pairing.clocks.report_of)
+    return (given, member_count) if member_count > _TWO else (given,)
 
 
 def _meeting_of_kind(pairing: Pairing, key: _Key, lanes: list[Lane]) -> tuple[Meeting, str | None]:

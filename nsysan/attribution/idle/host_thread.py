@@ -21,7 +21,7 @@ from nsysan.model.tables import BoolArray, Int64Array, OsCalls, ProfilerOverhead
 from nsysan.model.thresholds import LONG_CALL_NS
 from nsysan.model.trace import PROCESS_BITS
 from nsysan.timeline.intervals import Intervals, union
-from nsysan.timeline.labelling import NOBODY, Labelling, first_come, innermost, overlaid
+from nsysan.timeline.labelling import NOBODY, NOTHING_LABELLED, Labelling, first_come, innermost, overlaid
 
 _NOTHING = np.empty(0, np.int64)
 _LATEST = int(np.iinfo(np.int64).max)
@@ -156,6 +156,8 @@ class HostThread:
     def _range_labels(self) -> Labelling:
         host = self._host
         rows = self._range_rows[host.range_causes[self._range_rows] != NOBODY]
+        if not len(rows):
+            return NOTHING_LABELLED
         start_ns, end_ns = host.ranges.start_ns[rows], np.maximum(host.range_ends_ns[rows], host.ranges.start_ns[rows])
         launches_ns = host.calls.start_ns[self._call_rows[host.launching[self._call_rows]]]
         spans = np.searchsorted(launches_ns, start_ns), np.searchsorted(launches_ns, end_ns)
@@ -187,10 +189,12 @@ class HostThread:
 
     @property
     def _flushed_calls(self) -> Labelling:
-        calls = self._host.calls.take(self._call_rows)
-        held = (calls.end_ns - calls.start_ns > LONG_CALL_NS) & ~is_synchronising(self._host.kinds[self._call_rows])
-        long_calls = union(calls.start_ns[held], calls.end_ns[held])
         flushes = self._threads.flushes(self._global_tid & PROCESS_BITS)
+        if not len(flushes.bounds_ns):
+            return NOTHING_LABELLED
+        start_ns, end_ns = self._host.calls.start_ns[self._call_rows], self._host.calls.end_ns[self._call_rows]
+        held = (end_ns - start_ns > LONG_CALL_NS) & ~is_synchronising(self._host.kinds[self._call_rows])
+        long_calls = union(start_ns[held], end_ns[held])
         pieces = flushes.pieces(long_calls.start_ns, long_calls.end_ns)
         flushed = pieces.labels != NOBODY
         code = np.full(int(flushed.sum()), code_of(Cause.PROFILER_OVERHEAD))

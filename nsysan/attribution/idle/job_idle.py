@@ -22,12 +22,14 @@ class JobIdle:
     def __init__(self, threads: Sequence[HostThreads], clocks: Sequence[Clock]) -> None:
         self.threads = tuple(threads)
         self._clocks = tuple(clocks)
-        self._found: dict[str, IdleTime | None] = {}
+        self._found: dict[str, IdleTime] = {}
 
     def of_gpu(self, gpu: Gpu) -> IdleTime | None:
         """The idle time of the GPU's window, on the GPU's clock."""
         if len(gpu.devices) == 1:
             return self.of_device(gpu.devices[0])
+        if not any(len(self.threads[device.report].host.calls) for device in gpu.devices):
+            return None
         if gpu.id not in self._found:
             first = gpu.devices[0].report
             self._found[gpu.id] = self._attribute(gpu.activities, gpu.occupancy.idle(), first)
@@ -35,15 +37,15 @@ class JobIdle:
 
     def of_device(self, device: Device) -> IdleTime | None:
         """The idle time of the device's window, on its report's clock."""
+        if not len(self.threads[device.report].host.calls):
+            return None
         if device.id not in self._found:
             gaps = device.occupancy.idle()
             self._found[device.id] = self._attribute(device.activities, gaps, device.report)
         return self._found[device.id]
 
-    def _attribute(self, activities: Activities, gaps: Intervals, clock_of: int) -> IdleTime | None:
+    def _attribute(self, activities: Activities, gaps: Intervals, clock_of: int) -> IdleTime:
         reports = distinct(activities.report).tolist()
-        if not any(len(self.threads[report].host.calls) for report in reports):
-            return None
         shifts_ns = {report: self._clocks[report].shift_to(self._clocks[clock_of]) for report in reports}
         found = attribute_idle(activities, gaps, {report: self.threads[report] for report in reports}, shifts_ns)
         for report in reports:

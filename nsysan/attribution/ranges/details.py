@@ -37,10 +37,10 @@ def _borne(trace: Trace, events: NvtxRanges | NvtxMarks, details: NvtxDetails, r
     category, payload, other_payload, json = (int(column[place]) for column in columns)
     if category not in _NO_CATEGORY:
         yield f"category {category_of(trace, events, row, category)}"
-    if payload != ABSENT:
-        yield f"payload {payload}"
-    elif other_payload != ABSENT:
+    if other_payload != ABSENT:
         yield f"payload {trace.text(other_payload)}"
+    elif payload != ABSENT:
+        yield f"payload {payload}"
     if json != ABSENT:
         yield trace.text(json)
 

@@ -15,7 +15,7 @@ from nsysan.model.host_events import unnamed_domain
 from nsysan.model.tables import ABSENT, BoolArray, Int64Array, Table
 from nsysan.model.trace import PROCESS_BITS
 from nsysan.timeline.labelling import NOBODY
-from nsysan.timeline.ordering import order_of
+from nsysan.timeline.ordering import grouped_order
 
 _NONE = int(np.iinfo(np.int64).min)
 
@@ -95,14 +95,14 @@ class OwnShare(Table):
     gpu_ns: Int64Array
 
 
-def own_shares(times: RangeTimes, groups: Int64Array, threads: Int64Array, totals_ns: Int64Array) -> OwnShare:
-    """The share of each range in its name's totals, so that time inside two ranges of one name counts once.
+def own_shares(times: RangeTimes, groups: Int64Array, totals_ns: Int64Array) -> OwnShare:
+    """The share of each range of a thread in its name's totals: time inside two ranges of one name counts once.
 
     ``totals_ns`` is the GPU time launched before each place of the call order.
     """
+    names, key = coded(groups)
     # times are cut at a window's begin: of those cut there the calls tell which began first
-    key = codes_of(groups, threads)
-    order = order_of(key, times.start_ns, times.first_call, -times.end_ns)
+    order = grouped_order(key, len(names), times.start_ns, times.first_call, -times.end_ns)
     head = np.diff(key[order], prepend=-1) != 0
     end_ns = np.maximum(times.end_ns, times.start_ns)[order]
     begun_ns = np.maximum(times.start_ns[order], _latest_before(end_ns, head))

@@ -9,8 +9,9 @@ from itertools import accumulate
 
 import numpy as np
 
+from nsysan.model.columns import as_few_bytes
 from nsysan.model.distinct import coded
-from nsysan.model.tables import Int64Array
+from nsysan.model.tables import IdArray, Int64Array
 from nsysan.model.trace import Trace
 
 _NUMBER = r"\d+(?:\.\d+)?"
@@ -90,7 +91,7 @@ class NameGroups:
     """The names that ranges share; ``of_row[i]`` is the place of range ``i``'s name in ``names``."""
 
     names: tuple[str, ...]
-    of_row: Int64Array
+    of_row: IdArray
 
 
 def name_groups(trace: Trace, name_ids: Int64Array) -> NameGroups:
@@ -105,7 +106,7 @@ def name_groups(trace: Trace, name_ids: Int64Array) -> NameGroups:
         if number is None:
             number = by_head[head] = numbers.setdefault(_COUNTED.sub("*", head), len(numbers))
         groups.append(number)
-    return NameGroups(tuple(numbers), np.array(groups, np.int64)[name_of])
+    return NameGroups(tuple(numbers), as_few_bytes(np.array(groups, np.int64))[name_of])
 
 
 def without_details(text: str) -> str:

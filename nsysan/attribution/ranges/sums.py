@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from functools import cached_property
 
 import numpy as np
 
+from nsysan.attribution.host import Host
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.launched_time import LaunchedTime
 from nsysan.attribution.ranges.details import categories_by_group, with_category
 from nsysan.attribution.ranges.free import free_ranges
-from nsysan.attribution.ranges.groups import GroupNumbers, OwnShare, ShapeNumbers, own_shares, tells_shapes
-from nsysan.attribution.ranges.times import RangeTimes, range_times
+from nsysan.attribution.ranges.groups import GroupNumbers, ShapeNumbers, own_shares, tells_shapes
+from nsysan.attribution.ranges.times import range_times
 from nsysan.attribution.ranges.tree import PathSums, path_sums
-from nsysan.model.distinct import coded, distinct, summed
-from nsysan.model.tables import ABSENT, Int64Array, Table
+from nsysan.model.distinct import coded, summed
+from nsysan.model.tables import ABSENT, IdArray, Int64Array, NvtxRanges, Table
 from nsysan.timeline.labelling import NOBODY
 
 
@@ -39,7 +39,7 @@ class RangeSums(Table):
 
 
 class SumsByGroup:
-    """Sums by group, over as many reports as are added."""
+    """Sums by group, over as many threads and reports as are added."""
 
     def __init__(self) -> None:
         self._sums: defaultdict[int, dict[str, int]] = defaultdict(
@@ -60,62 +60,45 @@ class SumsByGroup:
         yield from self._sums.items()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class ReportRanges:
     """The ranges of one report: CPU time inside the bounds, GPU time of what was launched."""
 
-    def __init__(
-        self, threads: HostThreads, launched: LaunchedTime, bounds_ns: tuple[int, int], numbers: GroupNumbers
-    ) -> None:
-        self._threads = threads
-        self._host = threads.host
-        self._launched = launched
-        self._bounds_ns = bounds_ns
-        self._numbers = numbers
+    threads: HostThreads
+    launched: LaunchedTime
+    bounds_ns: tuple[int, int]
+    numbers: GroupNumbers
 
-    def stacked_sums(self, starved: IdlePieces) -> RangeSums:
-        """What each push/pop range adds; ``starved`` is idle time that goes to the innermost range of its thread."""
-        times, shares = self._times, self._shares
-        starved_ns = np.zeros(len(self._host.ranges), np.int64)
-        for tid in distinct(starved.global_tid).tolist():
-            own = starved.take(starved.global_tid == tid)
-            pieces = self._threads.of(tid).innermost_ranges.pieces(own.start_ns, own.end_ns)
+    def stacked(self, starved: IdlePieces) -> Iterator[StackedRanges]:
+        """The push/pop ranges of each thread; ``starved`` is idle time that goes to its thread's innermost range."""
+        totals_ns = self.launched.totals_ns()
+        starved_ns = np.zeros(len(self.threads.host.ranges), np.int64)
+        for thread in self.threads.host.stacked_by_thread.keys.tolist():
+            own = starved.take(starved.global_tid == thread)
+            pieces = self.threads.of(thread).innermost_ranges.pieces(own.start_ns, own.end_ns)
+            self.threads.forget()
             inside = pieces.labels != NOBODY
             np.add.at(starved_ns, pieces.labels[inside], (pieces.end_ns - pieces.start_ns)[inside])
-        self._threads.forget()
-        return RangeSums(
-            **self._counts(times.row),
-            group=self._groups,
-            cpu_total_ns=shares.cpu_ns,
-            cpu_self_ns=times.cpu_self_ns,
-            gpu_total_ns=shares.gpu_ns,
-            gpu_self_ns=times.gpu_self_ns,
-            ambiguous_gpu_ns=np.zeros(len(times), np.int64),
-            launch_starved_ns=starved_ns[times.row],
-        ).narrowed()
-
-    def by_shape(self, sums: RangeSums, shapes: ShapeNumbers) -> RangeSums:
-        """Of what push/pop ranges add, that of operators whose text tells shapes, by the number of these."""
-        told = np.flatnonzero(tells_shapes(self._host, self._times.row))
-        number_of = shapes.of_ranges(self._host, self._times.row[told], self._groups[told])
-        parsed = number_of != NOBODY
-        return RangeSums(**{**sums.take(told[parsed]).columns(), "group": number_of[parsed]})
+            yield _stacked_ranges(self, thread, starved_ns, totals_ns)
 
     def categories(self) -> dict[int, set[str]]:
         """The names of the categories that push/pop and start/end ranges of a group bear."""
-        bearing = with_category(self._host.trace)
+        host = self.threads.host
+        bearing = with_category(host.trace)
         if bearing is None:
             return {}
-        return categories_by_group(self._host.trace, bearing, self._numbers.of_ranges(self._host, bearing.row))
+        return categories_by_group(host.trace, bearing, self.numbers.of_ranges(host, bearing.row))
 
     def free_sums(self) -> RangeSums:
         """What each start/end range adds."""
-        found = free_ranges(self._host, self._launched)
-        start_ns, end_ns = self._host.ranges.start_ns[found.row], self._host.range_ends_ns[found.row]
+        host = self.threads.host
+        found = free_ranges(host, self.launched)
+        start_ns, end_ns = host.ranges.start_ns[found.row], host.range_ends_ns[found.row]
         nothing = np.zeros(len(found.row), np.int64)
         return RangeSums(
-            **self._counts(found.row),
-            group=self._numbers.of_ranges(self._host, found.row),
-            cpu_total_ns=np.maximum(end_ns, start_ns).clip(*self._bounds_ns) - start_ns.clip(*self._bounds_ns),
+            **_counts(host.ranges, found.row),
+            group=self.numbers.of_ranges(host, found.row),
+            cpu_total_ns=np.maximum(end_ns, start_ns).clip(*self.bounds_ns) - start_ns.clip(*self.bounds_ns),
             cpu_self_ns=nothing,
             gpu_total_ns=found.gpu_ns,
             gpu_self_ns=nothing,
@@ -123,27 +106,44 @@ class ReportRanges:
             launch_starved_ns=nothing,
         )
 
-    def paths(self) -> PathSums:
-        """The push/pop ranges by path."""
-        return path_sums(self._times, self._groups, self._launched.totals_ns())
 
-    @cached_property
-    def _times(self) -> RangeTimes:
-        return range_times(self._host, self._launched, self._bounds_ns)
+@dataclass(frozen=True, slots=True, eq=False)
+class StackedRanges:
+    """The push/pop ranges of one thread: the row of each, what it adds to its name, and their paths."""
 
-    @cached_property
-    def _groups(self) -> Int64Array:
-        return self._numbers.of_ranges(self._host, self._times.row)
+    row: IdArray
+    sums: RangeSums
+    paths: PathSums
 
-    @cached_property
-    def _shares(self) -> OwnShare:
-        threads = self._host.ranges.global_tid[self._times.row]
-        return own_shares(self._times, self._groups, threads, self._launched.totals_ns())
+    def by_shape(self, host: Host, shapes: ShapeNumbers) -> RangeSums:
+        """Of what the ranges add, that of operators whose text tells shapes, by the number of these."""
+        told = np.flatnonzero(tells_shapes(host, self.row))
+        number_of = shapes.of_ranges(host, self.row[told], self.sums.group[told])
+        parsed = number_of != NOBODY
+        return RangeSums(**{**self.sums.take(told[parsed]).columns(), "group": number_of[parsed]})
 
-    def _counts(self, rows: Int64Array) -> dict[str, Int64Array]:
-        ranges = self._host.ranges
-        return {
-            "count": np.ones(len(rows), np.int64),
-            "open_count": (ranges.end_ns[rows] == ABSENT).astype(np.int64),
-            "begun_before_count": (ranges.start_ns[rows] < 0).astype(np.int64),
-        }
+
+def _stacked_ranges(ranges: ReportRanges, thread: int, starved_ns: Int64Array, totals_ns: Int64Array) -> StackedRanges:
+    host = ranges.threads.host
+    times = range_times(host, ranges.launched, thread, ranges.bounds_ns)
+    groups = ranges.numbers.of_ranges(host, times.row)
+    shares = own_shares(times, groups, totals_ns)
+    sums = RangeSums(
+        **_counts(host.ranges, times.row),
+        group=groups,
+        cpu_total_ns=shares.cpu_ns,
+        cpu_self_ns=times.cpu_self_ns,
+        gpu_total_ns=shares.gpu_ns,
+        gpu_self_ns=times.gpu_self_ns,
+        ambiguous_gpu_ns=np.broadcast_to(np.int64(0), len(times)),
+        launch_starved_ns=starved_ns[times.row],
+    )
+    return StackedRanges(times.row, sums, path_sums(times, groups, totals_ns))
+
+
+def _counts(ranges: NvtxRanges, rows: Int64Array) -> dict[str, Int64Array]:
+    return {
+        "count": np.broadcast_to(np.int64(1), len(rows)),
+        "open_count": (ranges.end_ns[rows] == ABSENT).astype(np.int64),
+        "begun_before_count": (ranges.start_ns[rows] < 0).astype(np.int64),
+    }

@@ -14,15 +14,14 @@ import numpy as np
 from nsysan.attribution.grouping import rows_by_key
 from nsysan.attribution.host import Host
 from nsysan.attribution.launched_time import LaunchedTime
-from nsysan.model.columns import narrowed
 from nsysan.model.distinct import summed
 from nsysan.model.tables import IdArray, Int64Array, Table
-from nsysan.timeline.labelling import NOBODY, innermost, parents_of
+from nsysan.timeline.labelling import NOBODY, nest_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RangeTimes(Table):
-    """Push/pop ranges of one report. ``row`` is the range's, ``parent`` the place in this table of the range around it.
+    """Push/pop ranges of one thread. ``row`` is the range's, ``parent`` the place in this table of the range around it.
 
     Nesting is of one thread and domain. Times are cut at the bounds that were asked for. Self is what no range inside
     has. ``first_call`` and ``last_call`` bound the span of calls, as places in order of thread and begin.
@@ -38,18 +37,14 @@ class RangeTimes(Table):
     gpu_self_ns: Int64Array
 
 
-def range_times(host: Host, launched: LaunchedTime, bounds_ns: tuple[int, int]) -> RangeTimes:
-    """The times of every push/pop range of the host, thread by thread; nothing of a range outside the bounds counts."""
-    tables = [
-        _of_nest(host, launched, rows, bounds_ns)
-        for thread in host.stacked_by_thread.keys.tolist()
-        for rows in _by_domain(host, host.stacked_by_thread.of(thread))
-    ]
-    offsets = np.cumsum([0, *(len(table) for table in tables)])
-    joined = RangeTimes.concatenate(tables)
-    shift = np.repeat(offsets[:-1], [len(table) for table in tables]) if tables else offsets[:0]
-    parent = np.where(joined.parent == NOBODY, NOBODY, joined.parent + shift)
-    return replace(joined, parent=narrowed("parent", parent))
+def range_times(host: Host, launched: LaunchedTime, thread: int, bounds_ns: tuple[int, int]) -> RangeTimes:
+    """The times of every push/pop range of this thread; nothing of a range outside the bounds counts."""
+    tables: list[RangeTimes] = []
+    for rows in _by_domain(host, host.stacked_by_thread.of(thread)):
+        found = _of_nest(host, launched, rows, bounds_ns)
+        place = sum(map(len, tables))
+        tables.append(replace(found, parent=np.where(found.parent == NOBODY, NOBODY, found.parent + place)))
+    return RangeTimes.concatenate(tables)
 
 
 def _by_domain(host: Host, rows: Int64Array) -> Iterator[Int64Array]:
@@ -59,7 +54,8 @@ def _by_domain(host: Host, rows: Int64Array) -> Iterator[Int64Array]:
 
 def _of_nest(host: Host, launched: LaunchedTime, rows: Int64Array, bounds_ns: tuple[int, int]) -> RangeTimes:
     start_ns, end_ns = host.ranges.start_ns[rows], host.range_ends_ns[rows]
-    labelling = innermost(start_ns, end_ns)
+    nest = nest_of(start_ns, end_ns)
+    labelling = nest.innermost
     first, calls = launched.of_thread(int(host.ranges.global_tid[rows[0]]))
     clipped_start_ns, clipped_end_ns = start_ns.clip(*bounds_ns), np.maximum(end_ns, start_ns).clip(*bounds_ns)
     held = np.diff(labelling.bounds_ns.clip(*bounds_ns), append=bounds_ns[1]) * (labelling.labels != NOBODY)
@@ -67,11 +63,11 @@ def _of_nest(host: Host, launched: LaunchedTime, rows: Int64Array, bounds_ns: tu
     is_held = holder != NOBODY
     return RangeTimes(
         row=rows,
-        parent=parents_of(start_ns, end_ns),
+        parent=nest.parents,
         start_ns=clipped_start_ns,
         end_ns=clipped_end_ns,
         cpu_self_ns=summed(held, np.maximum(labelling.labels, 0), len(rows)),
         first_call=first + np.searchsorted(calls.start_ns, start_ns),
         last_call=first + np.searchsorted(calls.start_ns, np.maximum(end_ns, start_ns)),
         gpu_self_ns=summed(calls.gpu_ns[is_held], holder[is_held], len(rows)),
-    ).narrowed()
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -20,12 +19,11 @@ _NOTHING: Sums = (0, 0, 0, 0, 0)
 
 _WIDE_LEVELS = 64
 """Hardly a program nests its ranges deeper; where one leaves all of them open, each is a level of its own."""
-_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
 
 @dataclass(frozen=True, slots=True)
 class PathSums:
-    """The paths of one report: parent (``NOBODY`` at the top) and group of each, and sums; parents come first."""
+    """The paths of one thread: parent (``NOBODY`` at the top) and group of each, and sums; parents come first."""
 
     nodes: list[tuple[int, int]]
     sums: list[Sums]
@@ -41,7 +39,7 @@ class TreeNode:
 
 
 class RangeTree:
-    """The paths of as many reports as are added, equal ones merged."""
+    """The paths of as many threads as are added, equal ones merged."""
 
     def __init__(self) -> None:
         self._places: dict[tuple[int, int], int] = {}
@@ -51,7 +49,7 @@ class RangeTree:
         return len(self._sums)
 
     def add(self, paths: PathSums) -> None:
-        """Add the paths of one report."""
+        """Add the paths of one thread."""
         place_of = {NOBODY: NOBODY}
         for number, ((parent, group), added) in enumerate(zip(paths.nodes, paths.sums, strict=True)):
             key = (place_of[parent], group)
@@ -112,10 +110,10 @@ class _Paths:
         self.nodes: list[tuple[int, int]] = []
         self._parent, self._groups = parent, groups
         self._children = np.argsort(parent, kind="stable")
-        rows = np.arange(len(groups))
-        ordered = parent[self._children]
-        self._first, self._last = (np.searchsorted(ordered, rows, side=side) for side in _SIDES)
-        self._level = self._children[: np.searchsorted(ordered, NOBODY, side="right")]
+        # those of NOBODY come first
+        bounds = np.cumsum(np.bincount(parent + 1, minlength=len(groups) + 1))
+        self._first, self._last = bounds[:-1], bounds[1:]
+        self._level = self._children[: bounds[0]]
 
     def add_level(self) -> None:
         """The next level, all of it at once."""

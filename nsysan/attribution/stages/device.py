@@ -52,15 +52,23 @@ class StagedWork:
     found: WorkStages
 
     @classmethod
-    def of(cls, device: Device, host: Host, steps: DeviceSteps, markers: Markers | None) -> StagedWork:
-        """The work of the device with its stages; ``markers`` are those of its process."""
+    def of(
+        cls, device: Device, host: Host, steps: DeviceSteps, markers: Markers | None, known: WorkStages | None
+    ) -> StagedWork:
+        """The work of the device with its stages; ``markers`` are those of its process.
+
+        ``known`` are the stages in the order of the device's activities where they have been found before.
+        """
         work = ordered_work(device.activities, host)
         bounds_ns = host_bounds_ns(steps, device.activities, work)
         ranges = ProcessRanges(host, device.global_pid, None if markers is None else markers.name)
         launch_bounds_ns = steps.bounds_ns if bounds_ns is None else bounds_ns
-        step = np.searchsorted(launch_bounds_ns, work.launched_ns, side="right")
         main_tid = _main_thread(work, launch_bounds_ns)
-        found = stages_of_work(work, ranges, main_tid, step)
+        if known is None:
+            step = np.searchsorted(launch_bounds_ns, work.launched_ns, side="right")
+            found = stages_of_work(work, ranges, main_tid, step)
+        else:
+            found = known.take(work.activity)
         return cls(device, host, steps, ranges, work, bounds_ns, main_tid, found)
 
     def by_activity(self) -> WorkStages:

@@ -27,8 +27,10 @@ class JobStages:
         if steps is None:
             return None
         markers = self._steps.markers.get((device.report, device.global_pid))
-        staged = StagedWork.of(device, self._idle.threads[device.report].host, steps, markers)
-        self._found[device.id] = staged.by_activity()
+        known = self._found.get(device.id)
+        staged = StagedWork.of(device, self._idle.threads[device.report].host, steps, markers, known)
+        if known is None:
+            self._found[device.id] = staged.by_activity()
         return staged
 
     def of_activities(self, device: Device) -> WorkStages | None:

@@ -42,10 +42,14 @@ class ProcessRanges:
 
         Without calls nothing tells what is in them.
         """
-        if not (self._host.process_of_calls == self._global_pid).any():
+        host = self._host
+        if not (host.calls_by_thread.keys & PROCESS_BITS == self._global_pid).any():
             return False
-        of_process = np.flatnonzero(self._host.ranges.global_tid & PROCESS_BITS == self._global_pid)
-        return bool(np.isin(_PHASES, self._codes(of_process)).all())
+        named = np.zeros(len(host.range_groups.names), np.bool_)
+        for by_thread in (host.stacked_by_thread, host.unstacked_by_thread):
+            for thread in by_thread.keys[by_thread.keys & PROCESS_BITS == self._global_pid].tolist():
+                named[host.range_groups.of_row[by_thread.of(thread)]] = True
+        return bool(np.isin(_PHASES, self._phase_codes[named]).all())
 
     def phases(self, global_tid: int) -> Labelling:
         """The stage code of the innermost range of the thread that names one; the nearest one around counts.

@@ -54,6 +54,6 @@ def exclusions(steps: DeviceSteps, causes_ns: Int64Array, host: Host, global_pid
 def _holds_profiler_call(steps: DeviceSteps, host: Host, global_pid: int) -> BoolArray:
     holds = np.zeros(len(steps), np.bool_)
     rows = host.profiler_calls
-    labels = steps.labelling().at(host.calls.start_ns[rows[host.process_of_calls[rows] == global_pid]])
+    labels = steps.labelling().at(host.calls.start_ns[rows[host.processes_of(rows) == global_pid]])
     holds[labels[labels >= 0]] = True
     return holds

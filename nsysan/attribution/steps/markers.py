@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,10 +70,11 @@ def named_markers(host: Host, spelling: str) -> dict[int, Markers]:
 
 def found_markers(host: Host) -> dict[int, Markers]:
     """The markers that each process writes by itself, by global pid; a process that writes none is left out."""
-    usable = np.flatnonzero(_usable(host) & ~_of_library(host))
+    candidates = list(_candidates(host.range_groups))
+    usable = _usable_of_groups(host, [group for group, _, _ in candidates])
     by_group = rows_by_key(host.range_groups.of_row[usable], host.ranges.start_ns[usable])
     best: dict[int, tuple[tuple[int, int], str, Int64Array]] = {}
-    for group, name, rank in _candidates(host.range_groups):
+    for group, name, rank in candidates:
         for nested in _by_thread(host, usable[by_group.of(group)]):
             rows = _outermost(host, nested)
             if len(rows) < FEWEST_MARKERS or not (_is_spelt(rank) or _numbers_iterations(host, rows)):
@@ -88,11 +89,11 @@ def found_markers(host: Host) -> dict[int, Markers]:
 
 def lone_marker(host: Host) -> str | None:
     """The text of the longest range that would mark steps by its name, but that stands alone; None without one."""
-    usable = np.flatnonzero(_usable(host) & ~_of_library(host))
     groups = host.range_groups
     of_name = [group for group, _, rank in _candidates(groups) if _is_spelt(rank) or rank == _NUMBERED]
+    usable = _usable_of_groups(host, of_name)
     counts = np.bincount(groups.of_row[usable], minlength=len(groups.names))
-    lone = usable[np.isin(groups.of_row[usable], [group for group in of_name if counts[group] < FEWEST_MARKERS])]
+    lone = usable[counts[groups.of_row[usable]] < FEWEST_MARKERS]
     if not len(lone):
         return None
     longest = lone[int((host.range_ends_ns[lone] - host.ranges.start_ns[lone]).argmax())]
@@ -141,7 +142,8 @@ def _numbers_iterations(host: Host, rows: Int64Array) -> bool:
 
 def _holds_most_launches(host: Host, rows: Int64Array) -> bool:
     process = host.ranges.global_tid[rows[0]] & PROCESS_BITS
-    launches_ns = np.sort(host.calls.start_ns[host.launching & (host.process_of_calls == process)])
+    launches = np.flatnonzero(host.launching)
+    launches_ns = np.sort(host.calls.start_ns[launches[host.processes_of(launches) == process]])
     start_ns, end_ns = host.ranges.start_ns[rows], host.range_ends_ns[rows]
     inside = np.searchsorted(launches_ns, end_ns) - np.searchsorted(launches_ns, start_ns)
     meanwhile = np.searchsorted(launches_ns, end_ns.max()) - np.searchsorted(launches_ns, start_ns.min())
@@ -176,9 +178,17 @@ def _usable(host: Host) -> BoolArray:
     return whole
 
 
-def _of_library(host: Host) -> BoolArray:
-    """Which ranges a library wrote: those of a domain that is called after it."""
-    processes, domains = host.ranges.global_tid & PROCESS_BITS, host.ranges.domain_id
+def _usable_of_groups(host: Host, groups: Sequence[int]) -> Int64Array:
+    """The whole ranges of these groups that no library wrote."""
+    is_wanted = np.zeros(len(host.range_groups.names), np.bool_)
+    is_wanted[list(groups)] = True
+    rows = np.flatnonzero(is_wanted[host.range_groups.of_row] & _usable(host))
+    return rows[~_of_library(host, rows)]
+
+
+def _of_library(host: Host, rows: Int64Array) -> BoolArray:
+    """Which of these ranges a library wrote: those of a domain that is called after it."""
+    processes, domains = host.ranges.global_tid[rows] & PROCESS_BITS, host.ranges.domain_id[rows]
     domain_of = codes_of(processes, domains)
     firsts = first_rows(domain_of)
     keys = zip(processes[firsts].tolist(), domains[firsts].tolist(), strict=True)

@@ -34,7 +34,14 @@ class JudgedSteps:
 
 
 def judge_steps(job: Job, device: Device, steps: DeviceSteps) -> JudgedSteps:
-    """These steps of the device with their idle time by cause and why some do not count."""
+    """The steps of the device with their idle time by cause and why some do not count, worked out once."""
+    known = job.judged_steps.get(device.id)
+    if known is None or known.steps is not steps:
+        known = job.judged_steps[device.id] = _judged(job, device, steps)
+    return known
+
+
+def _judged(job: Job, device: Device, steps: DeviceSteps) -> JudgedSteps:
     idle = job.idle.of_device(device)
     causes_ns = step_causes_ns(steps, None if idle is None else idle.pieces)
     excluded = exclusions(steps, causes_ns, job.idle.threads[device.report].host, device.global_pid)

@@ -15,10 +15,11 @@ from nsysan.attribution.steps.markers import Markers
 from nsysan.model.distinct import coded, summed
 from nsysan.model.kernels import OF_LAYERS, KernelClass
 from nsysan.model.partition import Activity
-from nsysan.model.tables import Int64Array, Kernels
+from nsysan.model.tables import IdArray, Int64Array, Kernels
 from nsysan.model.thresholds import FEWEST_BURSTS, SIMILAR_BURST_FRAC
 from nsysan.model.trace import Trace
 from nsysan.timeline.labelling import NOBODY, Labelling
+from nsysan.timeline.ordering import order_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +63,7 @@ def marked_steps(activities: Activities, host: Host, markers: Markers) -> Device
     kernels, rows = _on_main_stream(activities, host.trace)
     calls = host.launches.rows["kernels"][rows] if len(rows) else rows
     called = calls != NO_CALL
-    call_ns, start_ns = host.calls.start_ns[calls[called]], kernels.start_ns[called]
+    call_ns, start_ns = host.calls.start_ns[calls[called]], kernels.start_ns[rows[called]]
     order = np.argsort(call_ns, kind="stable")
     call_ns, start_ns = call_ns[order], start_ns[order]
     first = np.searchsorted(call_ns, markers.start_ns)
@@ -80,16 +81,15 @@ def heuristic_steps(activities: Activities, trace: Trace) -> DeviceSteps | None:
     kernels, rows = _on_main_stream(activities, trace)
     if not len(rows):
         return None
-    order = np.argsort(kernels.start_ns, kind="stable")
-    kernels = kernels.take(order)
-    name_ids, name_of = coded(kernels.name_id)
+    rows = rows[order_of(kernels.start_ns[rows])]
+    name_ids, name_of = coded(kernels.name_id[rows])
     classes = [classify(trace.text(name_id)).kernel_class for name_id in name_ids.tolist()]
     is_optimizer = np.array([found is KernelClass.OPTIMIZER for found in classes])[name_of]
     separates = np.array([found in OF_LAYERS for found in classes])[name_of]
     after_burst = _burst_ends(is_optimizer, separates)
     if len(after_burst) < FEWEST_BURSTS or not _is_periodic(np.diff(after_burst)):
         return None
-    return _steps(kernels.start_ns[after_burst], np.empty(0, np.int64))
+    return _steps(kernels.start_ns[rows[after_burst]], np.empty(0, np.int64))
 
 
 def _burst_ends(is_optimizer: np.ndarray, separates: np.ndarray) -> Int64Array:
@@ -119,15 +119,14 @@ def _steps(starts_ns: Int64Array, name_id: Int64Array) -> DeviceSteps | None:
     return DeviceSteps(starts_ns, name_id[forward][:-1] if len(name_id) else name_id)
 
 
-def _on_main_stream(activities: Activities, trace: Trace) -> tuple[Kernels, Int64Array]:
-    """The kernels of the stream that computes most, and their rows; none where nothing computes."""
+def _on_main_stream(activities: Activities, trace: Trace) -> tuple[Kernels, IdArray]:
+    """The kernels, and the rows of those on the stream that computes most; no rows where nothing computes."""
     kernels = trace.kernels or Kernels(*[np.empty(0, np.int64)] * 8)
-    own = activities.take(activities.source == SOURCES.index("kernels"))
-    computes = own.kind == int(Activity.COMPUTE)
+    own = activities.source == SOURCES.index("kernels")
+    rows, computes = activities.row[own], activities.kind[own] == int(Activity.COMPUTE)
     if not computes.any():
-        return kernels.take(own.row[:0]), own.row[:0]
-    stream_of = codes_of(kernels.context_id[own.row], kernels.stream_id[own.row])
-    lengths_ns = np.where(computes, (kernels.end_ns - kernels.start_ns)[own.row], 0)
+        return kernels, rows[:0]
+    stream_of = codes_of(kernels.context_id[rows], kernels.stream_id[rows])
+    lengths_ns = np.where(computes, kernels.end_ns[rows] - kernels.start_ns[rows], 0)
     times_ns = summed(lengths_ns, stream_of, int(stream_of.max()) + 1)
-    chosen = own.row[stream_of == times_ns.argmax()]
-    return kernels.take(chosen), chosen
+    return kernels, rows[stream_of == times_ns.argmax()]

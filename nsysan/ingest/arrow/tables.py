@@ -11,6 +11,7 @@ import numpy as np
 from nsysan.ingest.arrow.batches import column_names, damage_reported, record_batches
 from nsysan.ingest.arrow.columns import read_batches, texts_of
 from nsysan.ingest.arrow.folder import TableFormat, table_files
+from nsysan.ingest.blocks import Blocks
 from nsysan.ingest.columns import Column, ColumnRead, InlineTexts, Scope, needed_columns
 from nsysan.ingest.source import StoredTable, Value
 from nsysan.model.errors import MissingToolError
@@ -50,6 +51,14 @@ class ArrowTables:
                 found = [batch.column(name).to_pylist() if name in table.columns else nothing for name in wanted]
                 yield from zip(*found, strict=True)
 
+    def used_columns(self, table: StoredTable, columns: Iterable[str]) -> frozenset[str]:
+        """Those of the columns that the table has and that hold a value in any row."""
+        path, own, used = self._paths[table.name], table.columns.intersection(columns), set[str]()
+        with damage_reported(path):
+            for batch in record_batches(path, sorted(own)) if own else ():
+                used |= {name for name in own if batch.column(name).null_count < batch.num_rows}
+        return frozenset(used)
+
     def rows_with(self, table: StoredTable, needed: str, columns: Iterable[str]) -> Iterator[tuple[Value, ...]]:
         """Of a large table the rows in which ``needed``, a column that it has, holds a value."""
         path, wanted = self._paths[table.name], list(columns)
@@ -70,6 +79,10 @@ class ArrowTables:
             if needed_columns(columns, scope) - table.columns:
                 return ColumnRead(None, sum(batch.num_rows for batch in batches))
             return read_batches(batches, columns, scope, self._inline_texts)
+
+    def read_blocks(self, _table: StoredTable, _columns: tuple[Column, ...]) -> Blocks | None:
+        """None: a table of Arrow is read as a whole."""
+        return None
 
     def texts(self, table: StoredTable, ids: Sequence[int]) -> Iterator[tuple[int, str]]:
         """Each of these ids with its text; an id whose row is missing or null has none, one with several rows many."""

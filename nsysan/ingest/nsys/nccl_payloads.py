@@ -49,7 +49,7 @@ def read_nccl_payloads(export: OpenExport, events: DetailedRanges | None) -> Ncc
         return None
     schemas = _schemas(export)
     pieces: list[NcclPayloads] = []
-    if "binaryData" in table.columns and schemas:
+    if schemas and export.source.used_columns(table, ["binaryData"]):
         pieces += _from_blobs(export.source.rows_with(table, "binaryData", (*_RANGE, "binaryData")), schemas)
     if events is not None:
         bearing = events.take((events.json_id != ABSENT) & (events.global_tid != ABSENT))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from nsysan.ingest.nsys.tables import TABLE_NAMES
+from nsysan.ingest.nsys.tables import TABLE_NAMES, WORK
 from nsysan.ingest.source import Source, StoredTable, Value
 from nsysan.model.errors import InputError
 
@@ -31,6 +31,15 @@ class OpenExport:
         """The rows of a small table, none where the export lacks it; a column that it lacks is None in each."""
         table = self.tables.get(name)
         return iter(()) if table is None else self.source.rows(table, columns)
+
+    def left_out(self) -> dict[str, int]:
+        """How many rows of each table could not be read; a table without any is not there."""
+        return {table: count for table, count in self.unreadable_records.items() if count}
+
+    def left_out_work(self) -> dict[str, int]:
+        """The part of ``left_out`` that is GPU work, by the field of a Trace that lacks it."""
+        counts = {kind: sum(self.unreadable_records[name] for name in table.names) for kind, table in WORK.items()}
+        return {kind: count for kind, count in counts.items() if count}
 
 
 def open_export(source: Source, shown_name: str) -> OpenExport:

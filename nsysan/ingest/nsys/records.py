@@ -16,6 +16,7 @@ from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.payload_texts import with_payload_texts
 from nsysan.ingest.nsys.stored_records import read_kernels, read_table
 from nsysan.ingest.nsys.tables import DetailedRanges, NvtxPoints
+from nsysan.model.columns import is_one_value
 from nsysan.model.details import Detail
 from nsysan.model.distinct import distinct
 from nsysan.model.tables import (
@@ -175,7 +176,10 @@ def unshifted(times_ns: Int64Array, shift_ns: int) -> Int64Array:
 
 def in_scope(events: DetailedRanges | None, scope: Scope) -> DetailedRanges | None:
     """The NVTX records of these types."""
-    return None if events is None else events.take(np.isin(events.event_type, scope.values))
+    if events is None:
+        return None
+    inside = np.isin(events.event_type, scope.values)
+    return events if inside.all() else events.take(inside)
 
 
 def bare(table: Table | None, kind: type[AnyTable]) -> AnyTable | None:
@@ -188,7 +192,8 @@ def details_of(table: DetailedRanges | NvtxPoints | None) -> NvtxDetails | None:
     if table is None:
         return None
     columns = {name: getattr(table, name) for name in ("category_id", "payload", "payload_id", "json_id")}
-    rows = np.flatnonzero(np.any([column != ABSENT for column in columns.values()], axis=0))
+    told = [column for column in columns.values() if not is_one_value(column) or (len(column) and column[0] != ABSENT)]
+    rows = np.flatnonzero(np.any([column != ABSENT for column in told], axis=0)) if told else np.empty(0, np.int64)
     return NvtxDetails(row=rows, **{name: column[rows] for name, column in columns.items()})
 
 

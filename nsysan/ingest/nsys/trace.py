@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from nsysan.ingest.fingerprint import fingerprint_of
+from nsysan.ingest.nsys.folded_work import fold_work
 from nsysan.ingest.nsys.identity import driver_version, read_identity
 from nsysan.ingest.nsys.machine import read_cuda_devices, read_gpus, read_sm_limits
 from nsysan.ingest.nsys.names import Names
 from nsysan.ingest.nsys.network import read_network_adapters, read_network_metrics
-from nsysan.ingest.nsys.open_export import open_export
+from nsysan.ingest.nsys.open_export import OpenExport, open_export
 from nsysan.ingest.nsys.processes import runs_mps
 from nsysan.ingest.nsys.ranks import read_ranks
 from nsysan.ingest.nsys.records import Records, bare, details_of, read_records
 from nsysan.ingest.nsys.session import Session, read_session
-from nsysan.ingest.nsys.tables import WORK, NvtxPoints
+from nsysan.ingest.nsys.software import read_software
+from nsysan.ingest.nsys.tables import NvtxPoints
 from nsysan.ingest.reader import Candidate, ReadOptions
 from nsysan.ingest.source import Source
 from nsysan.model.host_events import NvtxEvent
@@ -30,25 +33,45 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
     """
     export = open_export(source, candidate.shown_name)
     session = read_session(export)
-    records = _from_session_start(read_records(export, with_host=options.with_host, details=options.details), session)
+
+    def trace_of(records: Records) -> Trace:
+        return _trace(export, session, _From(candidate, reader, options), records)
+
+    if options.fold is not None and not options.with_host and not options.details:
+        folded = fold_work(export, session.stated_shift_ns, options, trace_of(Records(None, None, None, None)))
+        if folded is not None:
+            return folded
+    records = read_records(export, with_host=options.with_host, details=options.details)
+    return trace_of(_from_session_start(records, session))
+
+
+@dataclass(frozen=True, slots=True)
+class _From:
+    """What the user gave, and who reads it how."""
+
+    candidate: Candidate
+    reader: str
+    options: ReadOptions
+
+
+def _trace(export: OpenExport, session: Session, of: _From, records: Records) -> Trace:
     names = Names(export, records.name_ids())
     points = names.renamed(records.nvtx_points)
     marks = None if points is None else points.of_type(NvtxEvent.MARK)
     ranks = read_ranks(export)
-    gpus, cuda_devices = read_gpus(export), read_cuda_devices(export)
     return Trace(
-        name=candidate.path.name,
-        reader=reader,
+        name=of.candidate.path.name,
+        reader=of.reader,
         profiler=Profiler.NSYS,
-        fingerprint=fingerprint_of(candidate.path, hash_content=options.hash_content),
-        identity=read_identity(export, candidate.path),
+        fingerprint=fingerprint_of(of.candidate.path, hash_content=of.options.hash_content),
+        identity=read_identity(export, of.candidate.path),
         nsys_version=session.nsys_version,
         export_schema=session.export_schema,
         capture_ns=session.capture_ns,
         session_start_utc_ns=session.start_utc_ns,
         driver_version=driver_version(export),
-        gpus=gpus,
-        cuda_devices=cuda_devices,
+        gpus=read_gpus(export),
+        cuda_devices=read_cuda_devices(export),
         strings=names.strings,
         kernels=names.renamed(records.kernels),
         copies=records.copies,
@@ -83,20 +106,16 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
         rank_source=None if ranks.rank is None else RankSource.ENVIRONMENT,
         world_size=ranks.world_size,
         mpi_ranks=ranks.mpi_ranks,
-        unreadable_records={table: left_out for table, left_out in export.unreadable_records.items() if left_out},
+        unreadable_records=export.left_out(),
         ambiguous_name_count=names.ambiguous_count,
-        unreadable_work=_unreadable_work(export.unreadable_records),
+        unreadable_work=export.left_out_work(),
+        software=read_software(export),
     )
 
 
 def _from_session_start(records: Records, session: Session) -> Records:
     shift_ns = session.stated_shift_ns
     return records.moved_back(session.likely_shift_ns(records.mostly_start_after) if shift_ns is None else shift_ns)
-
-
-def _unreadable_work(unreadable_records: Mapping[str, int]) -> dict[str, int]:
-    counts = {kind: sum(unreadable_records.get(name, 0) for name in table.names) for kind, table in WORK.items()}
-    return {kind: count for kind, count in counts.items() if count}
 
 
 def _domain_names(points: NvtxPoints | None, strings: Mapping[int, str]) -> dict[tuple[int, int], str]:

@@ -11,11 +11,11 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from nsysan.ingest.blocks import joined
+from nsysan.ingest.blocks import Blocks, WholeNeededError, joined
 from nsysan.ingest.columns import Column, ColumnRead, Need, Scope, needed_columns
 from nsysan.ingest.source import StoredTable
 from nsysan.ingest.sqlite.row_storage import RowStorage, row_storage
-from nsysan.model.progress import Progress
+from nsysan.model.progress import UNWATCHED, Progress
 from nsysan.model.tables import Int64Array
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 IdOfText = Callable[[bytes], int]
 
 _BLOCK_ROWS = 1 << 20
+_SMALL_BLOCK_ROWS = 1 << 17
 _SWITCH = "NSYSAN_NATIVE"
 """The environment variable that is 0 where compiled modules shall not be used."""
 
@@ -49,23 +50,61 @@ def read_columns(  # noqa: PLR0913 -- what is read, and who is asked and told me
     progress: Progress,
 ) -> ColumnRead | None:
     """The ``columns`` of the rows in ``scope``, or of all rows; None where SQLite has to be asked."""
-    if not is_module_there() or needed_columns(columns, scope) - table.columns:
+    scan = _scan(connection, table, columns, scope, id_of_text)
+    if scan is None:
         return None
     from nsysan.ingest._columns import HandOverError
 
-    storage = row_storage(connection, table.name, _used(columns, scope))
-    if storage is None:
-        return None
     try:
-        scan = open_scan(storage, columns, scope, id_of_text)
-        arrays = joined(columns, _blocks(scan, progress))
+        arrays = joined(columns, _blocks(scan, _BLOCK_ROWS, progress))
     except HandOverError:
         return None
     return ColumnRead(arrays, scan.unreadable_count)
 
 
-def _blocks(scan: _columns.Scan, progress: Progress) -> Iterator[list[Int64Array]]:
-    while (block := scan.read(_BLOCK_ROWS)) is not None:
+def read_blocks(
+    connection: sqlite3.Connection,
+    table: StoredTable,
+    columns: tuple[Column, ...],
+    *,
+    id_of_text: IdOfText,
+    most_rows: int | None,
+) -> Blocks | None:
+    """The ``columns`` of all rows in blocks that stay in the processor's caches; None where SQLite has to be asked."""
+    scan = _scan(connection, table, columns, None, id_of_text)
+    return None if scan is None else Blocks(_blocks_or_none(scan), most_rows, lambda: scan.unreadable_count)
+
+
+def _blocks_or_none(scan: _columns.Scan) -> Iterator[list[Int64Array]]:
+    from nsysan.ingest._columns import HandOverError
+
+    try:
+        yield from _blocks(scan, _SMALL_BLOCK_ROWS, UNWATCHED)
+    except HandOverError as error:
+        raise WholeNeededError from error
+
+
+def _scan(
+    connection: sqlite3.Connection,
+    table: StoredTable,
+    columns: tuple[Column, ...],
+    scope: Scope | None,
+    id_of_text: IdOfText,
+) -> _columns.Scan | None:
+    """The rows to be read; None where the compiled module is not there or not sure of them."""
+    if not is_module_there() or needed_columns(columns, scope) - table.columns:
+        return None
+    from nsysan.ingest._columns import HandOverError
+
+    storage = row_storage(connection, table.name, _used(columns, scope))
+    try:
+        return None if storage is None else open_scan(storage, columns, scope, id_of_text)
+    except HandOverError:
+        return None
+
+
+def _blocks(scan: _columns.Scan, row_count: int, progress: Progress) -> Iterator[list[Int64Array]]:
+    while (block := scan.read(row_count)) is not None:
         progress.advance(len(block[0]))
         yield block
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from nsysan.ingest.blocks import Blocks
 from nsysan.ingest.columns import Column, ColumnRead, InlineTexts, Scope
 from nsysan.ingest.source import StoredTable, Value, integer, text
 from nsysan.ingest.sqlite import page_columns, queried_columns
@@ -20,6 +21,7 @@ class SqliteTables:
         self._connection = connection
         self._progress = progress
         self._inline_texts = InlineTexts()
+        self._is_used: dict[tuple[str, str], bool] = {}
         (self._encoding,) = connection.execute("PRAGMA encoding").fetchone()
         connection.create_function("inline_text_id", 1, self._inline_text_id)
         self._tables = tables_among(connection, names)
@@ -38,6 +40,16 @@ class SqliteTables:
         """The rows of a small table; a column that it lacks is None in each."""
         yield from self._connection.execute(f'SELECT {_selected(table, columns)} FROM "{table.name}"')  # noqa: S608 -- names nsysan declares
 
+    def used_columns(self, table: StoredTable, columns: Iterable[str]) -> frozenset[str]:
+        """Those of the columns that the table has and that hold a value in any row; each is looked at once."""
+        own = table.columns.intersection(columns)
+        unknown = sorted(column for column in own if (table.name, column) not in self._is_used)
+        if unknown:
+            counts = ", ".join(f'count("{column}")' for column in unknown)
+            (found,) = self._connection.execute(f'SELECT {counts} FROM "{table.name}"')  # noqa: S608 -- names nsysan declares
+            self._is_used |= {(table.name, column): count > 0 for column, count in zip(unknown, found, strict=True)}
+        return frozenset(column for column in own if self._is_used[table.name, column])
+
     def rows_with(self, table: StoredTable, needed: str, columns: Iterable[str]) -> Iterator[tuple[Value, ...]]:
         """Of a large table the rows in which ``needed``, a column that it has, holds a value."""
         query = f'SELECT {_selected(table, columns)} FROM "{table.name}" WHERE "{needed}" IS NOT NULL'  # noqa: S608 -- the same
@@ -50,6 +62,12 @@ class SqliteTables:
             self._connection, table, columns, scope, id_of_text=self._inline_text_id, progress=self._progress
         )
         return from_pages or queried_columns.read_columns(self._connection, table, columns, scope, self._progress)
+
+    def read_blocks(self, table: StoredTable, columns: tuple[Column, ...]) -> Blocks | None:
+        """The ``columns`` of all rows a block at a time; None where they have to be read as a whole."""
+        most_rows = self._last_row_number(table)
+        id_of_text = self._inline_text_id
+        return page_columns.read_blocks(self._connection, table, columns, id_of_text=id_of_text, most_rows=most_rows)
 
     def texts(self, table: StoredTable, ids: Sequence[int]) -> Iterator[tuple[int, str]]:
         """Each of these ids with its text; an id whose row is missing or NULL has none, one with several rows many."""

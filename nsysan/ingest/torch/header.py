@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nsysan.ingest.torch.sm_limits import sm_limits_of
+from nsysan.model.software import Software, cuda_version
+from nsysan.model.text import display_text
 from nsysan.model.trace import PhysicalGpu, ProcessGroup, SmLimits
 
 _LARGEST_COUNT = 1 << 62
@@ -13,7 +15,9 @@ _EARLIEST_EPOCH_NS = 10**18
 """2001: older traces count from 1970 themselves, newer ones from a base a few months back."""
 
 JOB_KEY = "distributedInfo"
-KEYS = frozenset({"deviceProperties", JOB_KEY, "baseTimeNanoseconds"})
+_DRIVER_CUDA_KEY = "cuda_driver_version"
+_RUNTIME_CUDA_KEY = "cuda_runtime_version"
+KEYS = frozenset({"deviceProperties", JOB_KEY, "baseTimeNanoseconds", _DRIVER_CUDA_KEY, _RUNTIME_CUDA_KEY})
 """What is read beside the events."""
 
 
@@ -27,6 +31,7 @@ class Header:
     world_size: int | None
     base_time_ns: int | None
     process_groups: tuple[ProcessGroup, ...]
+    software: Software
 
     def utc_ns(self, time_ns: int) -> int | None:
         """A time of the trace as ns since 1970; None where it does not tell what it counts from, or tells nonsense."""
@@ -49,6 +54,11 @@ def read_header(members: Mapping[str, object]) -> Header:
         world_size=_count(job.get("world_size")) or None,
         base_time_ns=_count(members.get("baseTimeNanoseconds")),
         process_groups=tuple(_groups(job.get("pg_config"))),
+        software=Software(
+            driver_cuda=cuda_version(_count(members.get(_DRIVER_CUDA_KEY)) or 0),
+            runtime_cuda=cuda_version(_count(members.get(_RUNTIME_CUDA_KEY)) or 0),
+            nccl=display_text(_text(job.get("nccl_version"))) or None,
+        ),
     )
 
 

@@ -103,6 +103,7 @@ def read_torch_trace(candidate: Candidate, reader: str, options: ReadOptions) ->
         rank_source=None if header.rank is None else RankSource.PROFILER,
         world_size=header.world_size,
         process_groups=header.process_groups,
+        software=header.software,
         unreadable_work={
             kind: events.unreadable[category] for kind, category in WORK.items() if events.unreadable[category]
         },

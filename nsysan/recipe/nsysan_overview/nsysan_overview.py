@@ -5,15 +5,18 @@ Of nsys' package it uses the base class and the names of options alone, which st
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+import nsys_recipe
 from nsys_recipe.lib import recipe
 from nsys_recipe.lib.args import Option
 
+from nsysan.ingest.nsys.installation import ENVIRONMENT_VARIABLE
 from nsysan.ingest.reading import ReadOptions
 from nsysan.model.errors import NsysanError
 from nsysan.model.run import Run
@@ -37,7 +40,7 @@ class NsysanOverview(recipe.Recipe):  # type: ignore[misc]  # nsys' package is t
 
         reports = [Path(path) for path in self._parsed_args.input]
         try:
-            found = analyze(reports, AnalyzeOptions(), read=read)
+            found = analyze(reports, AnalyzeOptions(nsys=_own_nsys()), read=read)
         except NsysanError as error:
             # nsys would print where in the code it was raised
             raise SystemExit(f"{error.message} {error.hint}") from None
@@ -61,3 +64,11 @@ class NsysanOverview(recipe.Recipe):  # type: ignore[misc]  # nsys' package is t
         for option in (Option.INPUT, Option.OUTPUT, Option.FORCE_OVERWRITE):
             parser.add_recipe_argument(option)  # type: ignore[attr-defined]  # nsys' own parser
         return parser
+
+
+def _own_nsys() -> str | None:
+    """The nsys that runs this, which lies above its package and need not be on PATH; None where another is named."""
+    if os.environ.get(ENVIRONMENT_VARIABLE):
+        return None
+    above = (folder / "nsys" for folder in Path(nsys_recipe.__file__).resolve().parents)
+    return next((str(path) for path in above if path.is_file() and os.access(path, os.X_OK)), None)

@@ -24,7 +24,7 @@ from nsysan.model.results import Skipped
 from nsysan.model.run import Run, warnings_first
 from nsysan.model.units import counted, format_count, format_duration, format_fraction, format_timestamp
 from nsysan.planning.throughput import Throughput
-from nsysan.report.clock_words import clock_sentences
+from nsysan.report.clock_words import clock_line
 from nsysan.report.columns import WIDTH, cut, drawn, wrapped
 from nsysan.report.evidence_sentences import evidence_sentences
 from nsysan.report.finding_lines import finding_lines
@@ -232,7 +232,8 @@ def _collective_lines(run: Run) -> list[str]:
     pipelines = run.results.get(Pipelines)
     bubble = None if isinstance(pipelines, Skipped) else pipeline_sentence(pipelines.pipelines)
     late = straggler_sentence(found, stragglers_of(run))
-    sentences = (collectives_heading(found), late, bubble, " ".join(clock_sentences(run)))
+    heading = " ".join(filter(None, (ended(collectives_heading(found)), clock_line(run))))
+    sentences = (heading, late, bubble)
     return [line for sentence in sentences if sentence for line in _wrapped(ended(sentence))]
 
 

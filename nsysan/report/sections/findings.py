@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from nsysan.analysis.step_losses import StepLosses
@@ -9,7 +10,7 @@ from nsysan.model.findings import Evidence, Finding
 from nsysan.model.losses import Basis, Bound
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import counted, format_duration, format_timestamp
+from nsysan.model.units import counted, format_count, format_duration, format_timestamp
 from nsysan.model.verdicts import Severity
 from nsysan.report.elements import Place, Term
 from nsysan.report.guide import guide_page
@@ -60,15 +61,19 @@ class FindingsView(View):
 def _build(run: Run) -> FindingsView | None:
     if not run.findings:
         return None
-    counts = [
-        f"{sum(finding.severity is severity for finding in run.findings)} {severity.value}"
-        for severity in reversed(Severity)
-        if any(finding.severity is severity for finding in run.findings)
-    ]
+    found = Counter(finding.severity for finding in run.findings)
+    counts = [_so_many(found[severity], severity) for severity in reversed(Severity) if severity in found]
     heading = f"{counted(len(run.findings), 'finding')}: {listed(counts)}"
     lanes, of = gpus_with_lane(run), _of_what(run)
     findings = tuple(_finding(number, finding, lanes, of) for number, finding in enumerate(run.findings, start=1))
     return FindingsView(TERMS["recoverable"], TERMS["severity"], findings, heading=heading)
+
+
+def _so_many(count: int, severity: Severity) -> str:
+    """``2 critical``, ``2 warnings``: the others' names are no nouns."""
+    if severity is Severity.WARNING:
+        return counted(count, severity.value)
+    return f"{format_count(count)} {severity.value}"
 
 
 def _finding(number: int, finding: Finding, lanes: frozenset[str], of: str) -> FindingView:

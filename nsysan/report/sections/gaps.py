@@ -97,8 +97,8 @@ def _size_table(classes: Sequence[SizeClass]) -> Table:
         columns=(
             Column("Size", TERMS["gap"]),
             Column("Share of idle", bar=True),
-            Column("gaps", numeric=True),
-            Column("in all", numeric=True, unit="ns"),
+            Column("gaps", TERMS["gap_count"], numeric=True),
+            Column("in all", TERMS["gap_count"], numeric=True, unit="ns"),
             Column("of idle", TERMS["idle"], numeric=True, unit="fraction"),
         ),
         rows=tuple(_size_row(size, total_ns) for size in _occurring(classes)),

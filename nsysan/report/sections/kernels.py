@@ -23,7 +23,7 @@ UNCLASSIFIED_FRAC = 0.01
 
 _UNKNOWN = "unknown"
 _TIME_COLUMNS = (
-    Column("count", numeric=True, sums=True),
+    Column("count", TERMS["count"], numeric=True, sums=True),
     Column("total", TERMS["kernel_time"], numeric=True, unit="ns", sums=True),
     Column("share", TERMS["work_share"], numeric=True, unit="fraction", sums=True),
     Column("median", TERMS["median"], numeric=True, unit="ns"),
@@ -74,7 +74,7 @@ def _class_table(summary: KernelSummary) -> Table:
         columns=(
             Column("Class", TERMS["kernel_class"]),
             Column("Time", bar=True),
-            Column("names", numeric=True),
+            Column("names", TERMS["names"], numeric=True),
             count,
             total,
             share,
@@ -103,7 +103,7 @@ def _name_table(summary: KernelSummary, places: Mapping[str, Place]) -> Table:
         columns=(
             Column("Kernel"),
             Column("class", TERMS["kernel_class"], notes="kind"),
-            Column("GPUs", numeric=True),
+            Column("GPUs", TERMS["gpu_count"], numeric=True),
             *_TIME_COLUMNS,
         ),
         rows=tuple(_name_row(row, places.get(row.name_hash)) for row in summary.kernels),

@@ -63,7 +63,7 @@ def _name_table(found: Ranges) -> Table:
         caption="Ranges by name, over all threads",
         columns=(
             Column("Range", TERMS["range"], notes="remarks"),
-            Column("count", numeric=True, sums=True),
+            Column("count", TERMS["count"], numeric=True, sums=True),
             Column("CPU total", TERMS["range_cpu"], numeric=True, unit="ns"),
             Column("CPU self", TERMS["range_cpu"], numeric=True, unit="ns", sums=True),
             Column("GPU total", TERMS["range_gpu"], numeric=True, unit="ns"),
@@ -131,7 +131,7 @@ def _tree_table(found: Ranges) -> Table:
         columns=(
             Column("Range", TERMS["range"]),
             Column("Host time", bar=True),
-            Column("count", numeric=True),
+            Column("count", TERMS["count"], numeric=True),
             Column("CPU total", TERMS["range_cpu"], numeric=True, unit="ns"),
             Column("CPU self", TERMS["range_cpu"], numeric=True, unit="ns"),
             Column("GPU total", TERMS["range_gpu"], numeric=True, unit="ns"),

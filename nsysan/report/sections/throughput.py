@@ -30,9 +30,9 @@ def _build(run: Run) -> ThroughputView | None:
     if isinstance(found, Skipped):
         return None
     report = found.throughput
-    tables = (_utilisation(report.utilisation), layout_table(report.layouts), _costs(report.costs))
+    tables = (_utilisation(report.utilisation), layout_table(report.layouts), _costs(report.costs, report.world_size))
     scaling = () if report.scaling is None else (f"{capitalized(_scaling(report.scaling))}.",)
-    sentences = (*scaling, *_basis(report), *unknown_sentences(report))
+    sentences = (*scaling, *_gap(report), *_basis(report), *unknown_sentences(report))
     return ThroughputView(tuple(filter(None, tables)), sentences, heading=_listed(_figures(report)) or _NOTHING)
 
 
@@ -139,6 +139,20 @@ def _basis(report: ThroughputReport) -> tuple[str, ...]:
     return tuple(told)
 
 
+def _gap(report: ThroughputReport) -> Iterator[str]:
+    """What it costs that the job is less efficient than the smaller run."""
+    row = report.scaling
+    if row is None or not row.lost_frac:
+        return
+    hours = f"{row.lost_frac * row.gpu_count:,.1f} of {row.gpu_count:,} GPU-hours an hour"
+    money = report.cost_per_hour
+    priced = "" if money is None else f", {row.lost_frac * money:,.2f} of {money:,.2f} in money"
+    yield (
+        f"At {format_fraction(row.efficiency)} efficiency as much work takes {format_fraction(row.more_time_frac)} "
+        f"more wall time than at that of {counted(row.smaller_gpu_count, 'GPU')}: the gap is {hours}{priced}."
+    )
+
+
 def _utilisation(rows: Sequence[UtilisationRow]) -> Table | None:
     if not rows:
         return None
@@ -147,12 +161,12 @@ def _utilisation(rows: Sequence[UtilisationRow]) -> Table | None:
         caption="Utilisation by either convention of attention",
         columns=(
             Column("Attention"),
-            Column("FLOP a token", numeric=True, unit="FLOP"),
+            Column("FLOP a token", TERMS["model_flop"], numeric=True, unit="FLOP"),
             Column("MFU", TERMS["mfu"], numeric=True, unit="fraction"),
-            Column("HFU", numeric=True, unit="fraction"),
-            Column("MFU of measured", numeric=True, unit="fraction"),
-            Column("HFU of measured", numeric=True, unit="fraction"),
-            Column("Kernels that multiply", numeric=True, unit="FLOP/s"),
+            Column("HFU", TERMS["hfu"], numeric=True, unit="fraction"),
+            Column("MFU of measured", TERMS["mfu_of_measured"], numeric=True, unit="fraction"),
+            Column("HFU of measured", TERMS["mfu_of_measured"], numeric=True, unit="fraction"),
+            Column("Kernels that multiply", TERMS["multiplying_rate"], numeric=True, unit="FLOP/s"),
             Column("counted"),
         ),
         rows=tuple(
@@ -175,7 +189,7 @@ def _utilisation(rows: Sequence[UtilisationRow]) -> Table | None:
     )
 
 
-def _costs(rows: Sequence[CostRow]) -> Table | None:
+def _costs(rows: Sequence[CostRow], gpu_count: int | None) -> Table | None:
     if not rows:
         return None
     return Table(
@@ -184,14 +198,18 @@ def _costs(rows: Sequence[CostRow]) -> Table | None:
         columns=(
             Column("Finding"),
             Column("cause"),
-            Column("saves", numeric=True, unit="fraction"),
-            Column("an hour", numeric=True),
+            Column("saves", TERMS["saves"], numeric=True, unit="fraction"),
+            Column("GPU-hours an hour", TERMS["saves"], numeric=True),
+            Column("an hour", TERMS["saves"], numeric=True),
         ),
         rows=tuple(
             (
                 Cell(spelled(row.finding)),
                 Cell(spelled(row.cause)),
                 Cell(format_fraction(row.saved_frac), value=row.saved_frac),
+                cells.UNKNOWN
+                if gpu_count is None
+                else Cell(f"{row.saved_frac * gpu_count:,.2f}", value=row.saved_frac * gpu_count),
                 Cell("no price", style="faint")
                 if row.saved_per_hour is None
                 else Cell(f"{row.saved_per_hour:,.2f}", value=row.saved_per_hour),

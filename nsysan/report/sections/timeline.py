@@ -209,7 +209,7 @@ def _table(timeline: TimelineLanes) -> Table:
         f"{' over all GPUs' if several else ''} as shares of each",
         columns=(
             Column("Begins at", TERMS["session_time"], unit="ns"),
-            Column("lasts", numeric=True, unit="ns"),
+            Column("lasts", TERMS["lasts"], numeric=True, unit="ns"),
             *(Column(spelled(part), part_term(part), numeric=True, unit="fraction") for part in Part),
         ),
         rows=tuple(_row(stretch) for stretch in timeline.stretches),

@@ -28,6 +28,7 @@ def _build(run: Run) -> UnansweredView | None:
         caption="Questions that were skipped",
         columns=(Column("Question"), Column("Why there is no answer"), Column("What would answer it")),
         rows=tuple(_row(entry) for entry in skipped),
+        source="skipped[]",
     )
     heading = f"{counted(len(skipped), 'question')} left unanswered"
     return UnansweredView(table, heading=heading, context="Absent is not zero: none of these is counted as healthy.")

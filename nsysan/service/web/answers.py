@@ -27,7 +27,7 @@ def json_answer(content: Any, status: int = 200) -> JSONResponse:
 
 def wants_page(request: Request) -> bool:
     """Whether the client is a browser that shows what it gets, and no program."""
-    return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api/")
+    return "text/html" in request.headers.get("accept", "") and not request.scope["path"].startswith("/api/")
 
 
 def refusal_answer(request: Request, refusal: Refusal) -> Response:

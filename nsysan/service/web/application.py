@@ -90,7 +90,7 @@ async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, NsysanError)
     refusal = error if isinstance(error, Refusal) else Refusal(error.message, error.hint)
     if refusal.status == 401 and wants_page(request) and request.method == "GET":  # noqa: PLR2004 - unauthorised
-        return RedirectResponse(f"/login?to={quote(request.url.path)}", 303)
+        return RedirectResponse(f"/login?to={quote(request.scope['path'])}", 303)
     return refusal_answer(request, refusal)
 
 
@@ -118,7 +118,7 @@ async def _left(_request: Request, _error: Exception) -> Response:
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    _LOG.error("failed", exc_info=error, extra={"path": request.url.path.partition("/s/")[0]})
+    _LOG.error("failed", exc_info=error, extra={"path": request.scope["path"].partition("/s/")[0]})
     return refusal_answer(
         request, Refusal("The server failed on a fault of its own.", "Its log says more.", status=500)
     )

@@ -71,6 +71,7 @@ async def receive(request: Request, server: Server, upload: Upload, offset: int)
             await receiver.take(chunk)
     except (ClientDisconnect, Refusal):
         await receiver.put_down()
+        server.uploads.leave(upload)
         raise
     await receiver.put_down()
     return receiver.offset

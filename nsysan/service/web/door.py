@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from urllib.parse import urlsplit
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -13,6 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from nsysan import __version__
 from nsysan.model.units import format_bytes
 from nsysan.service.access import SESSION_S
+from nsysan.service.addresses import parts_of_address
 from nsysan.service.refusals import NotThere, Refusal
 from nsysan.service.web.answers import json_answer, page_answer
 from nsysan.service.web.bodies import form
@@ -113,6 +113,6 @@ def _log_in_answer(leads_to: str, complaint: str, status: int) -> Response:
 
 def _own_path(given: str) -> str:
     """The path of this server that is meant, its list where another server is."""
-    parts = urlsplit(given)
-    is_own = not parts.scheme and not parts.netloc and re.fullmatch(r"/[\w./?&=%+-]*", given) and given[1:2] != "/"
-    return given if is_own else "/"
+    parts = parts_of_address(given)
+    is_own = parts is not None and not parts.scheme and not parts.netloc
+    return given if is_own and re.fullmatch(r"/[\w./?&=%+-]*", given) and given[1:2] != "/" else "/"

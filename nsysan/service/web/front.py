@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from nsysan.service.addresses import parts_of_address
 from nsysan.service.refusals import Refusal
 from nsysan.service.web.answers import refusal_answer
 from nsysan.service.web.server import Server, is_loopback
@@ -72,6 +73,10 @@ class Front:
         return None
 
     def _check(self, request: Request) -> None:
+        if len(self._server.connections) > self._server.settings.rates.connections:
+            raise Refusal("Too many connections are open.", "Try again in a moment.", status=503)
+        if parts_of_address(f"//{request.headers.get('host', '')}") is None:
+            raise Refusal("The request names no host that there can be.", "Open the server by its address.")
         # pieces of uploads have limits of their own: a large file on a fast network is thousands of them
         if request.method != "PATCH" and not self._server.requests.take(address_of(request)):
             raise Refusal("Too many requests come from here.", "Wait a minute.", status=429)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import secrets
+from collections.abc import Sized
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
 
 from nsysan.service.access import Access
+from nsysan.service.addresses import parts_of_address
 from nsysan.service.audit import Audit
 from nsysan.service.folder import DataFolder
 from nsysan.service.ledger import Ledger
@@ -25,7 +26,10 @@ from nsysan.service.uploads import Uploads
 
 @dataclass
 class Server:
-    """What every answer is made from. ``stopping`` is set when no more work is to be begun."""
+    """What every answer is made from. ``stopping`` is set when no more work is to be begun.
+
+    ``connections`` are those that are open, whatever comes over them.
+    """
 
     settings: Settings
     folder: DataFolder
@@ -41,6 +45,7 @@ class Server:
     failed_logins: Rate
     local_csrf: str
     stopping: asyncio.Event
+    connections: Sized = ()
     open_bodies: int = 0
     open_streams: int = 0
 
@@ -91,7 +96,8 @@ def needs_tokens(settings: Settings) -> bool:
 
 def is_loopback(host: str) -> bool:
     """Whether the host, with or without a port, is this machine as only it can reach it."""
-    name = urlsplit(f"//{host}").hostname if not host.count(":") > 1 or host.startswith("[") else host
+    parts = parts_of_address(f"//{host}" if not host.count(":") > 1 or host.startswith("[") else f"//[{host}]")
+    name = None if parts is None else parts.hostname
     if name == "localhost":
         return True
     try:

@@ -32,7 +32,9 @@ async def announce(request: Request) -> Response:
     size_bytes, fingerprint = said.get("size_bytes"), said.get("fingerprint")
     if size_bytes is not None and (not isinstance(size_bytes, int) or isinstance(size_bytes, bool) or size_bytes < 0):
         raise Refusal("size_bytes is no number of bytes.")
-    announced = Announced(_text(said, "name"), size_bytes, None if fingerprint is None else _text(said, "fingerprint"))
+    announced = Announced(
+        _text(said, "name"), size_bytes, None if fingerprint is None else _kept_text(said, "fingerprint")
+    )
     upload = await run_in_threadpool(server.uploads.announce, visitor.person, announced)
     return json_answer(_told(upload), 201)
 
@@ -67,7 +69,7 @@ async def use(request: Request) -> Response:
     """``POST /api/runs``: uploads become a run."""
     visitor, server = await _programs(request), server_of(request)
     said = await _json(request, server)
-    given, key = said.get("uploads"), _text(said, "key", "") or None
+    given, key = said.get("uploads"), _kept_text(said, "key", "") or None
     if not isinstance(given, list):
         raise Refusal("uploads is no list.")
     try:
@@ -193,7 +195,7 @@ async def _create(
 def _said(said: Mapping[str, Any], name: str) -> str:
     """What was said for the analysis, lines as if there were commas between. Raises TooMuch where it is too long."""
     value = said.get(name, "")
-    lines = _text({name: str(value)} if isinstance(value, int) else said, name, "").splitlines()
+    lines = _kept_text({name: str(value)} if isinstance(value, int) else said, name, "").splitlines()
     text = ",".join(filter(None, map(str.strip, lines)))
     if len(text) > LONGEST_SAID:
         raise TooMuch(f"{name} is longer than {LONGEST_SAID} characters.")
@@ -214,8 +216,8 @@ async def _programs(request: Request) -> Visitor:
 async def _complete(server: Server, visitor: Visitor, entry: Any) -> Upload:
     """The upload that an entry of the list names, by its id alone or with the hash it must have."""
     named = entry if isinstance(entry, dict) else {"id": entry}
-    upload = await run_in_threadpool(server.uploads.find, visitor.person, _text(named, "id"))
-    sha256 = None if named.get("sha256") is None else _text(named, "sha256")
+    upload = await run_in_threadpool(server.uploads.find, visitor.person, _kept_text(named, "id"))
+    sha256 = None if named.get("sha256") is None else _kept_text(named, "sha256")
     return await run_in_threadpool(server.uploads.complete, upload, sha256)
 
 
@@ -238,6 +240,11 @@ def _text(said: Mapping[str, Any], key: str, otherwise: str | None = None) -> st
     if not isinstance(value, str):
         raise Refusal(f"{key} is no text.")
     return value
+
+
+def _kept_text(said: Mapping[str, Any], key: str, otherwise: str | None = None) -> str:
+    """The text as the ledger takes it: half a character, as names on a disk may hold, is spelled out."""
+    return _text(said, key, otherwise).encode("utf-8", "backslashreplace").decode()
 
 
 def _length(request: Request) -> int | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hmac
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
+from nsysan.service.addresses import parts_of_address
 from nsysan.service.people import LOCAL, Person
 from nsysan.service.refusals import Refusal
 from nsysan.service.web.server import Server, server_of
@@ -80,7 +80,8 @@ async def person_with(server: Server, secret: str, address: str) -> Person:
 def check_site(request: Request) -> None:
     """Raise Refusal where a browser sends the request for another site than this."""
     origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
-    is_own = origin is None or urlsplit(origin).netloc == request.headers.get("host")
+    parts = parts_of_address(origin or "")
+    is_own = origin is None or (parts is not None and parts.netloc == request.headers.get("host"))
     if site not in _OWN_SITES or not is_own:
         raise Refusal("Another site sent this request.", "Open this server's own page.", status=403)
 

@@ -47,17 +47,13 @@ def _build(comparison: Comparison) -> KernelsView | None:
     if not tables:
         return None
     kernels = comparison.shared_topic(KERNEL_MEDIANS.id) or comparison.shared_topic(STEP_KERNELS.id)
-    gone, new = (sum(value is None for value in side) for side in zip(*_sides(kernels), strict=True))
+    gone, new = (sum(kernel.after is None for kernel in kernels), sum(kernel.before is None for kernel in kernels))
     return KernelsView(
         tables,
         heading=f"{counted(len(kernels), 'kernel name')}: {new} new, {gone} gone",
         context="Matched by name, then by name and product or grid: a kernel in another shape does other work. Kernels "
         "run side by side, so their times do not add up to the step; those that communicate wait in theirs.",
     )
-
-
-def _sides(kernels: Sequence[Difference]) -> list[tuple[float | None, float | None]]:
-    return [(kernel.after, kernel.before) for kernel in kernels]
 
 
 def _table(comparison: Comparison, times_id: str, runs_id: str, caption: str) -> Table | None:

@@ -74,8 +74,12 @@ class GpuDurations:
         keys, places = coded(durations.key)
         bounds = np.concatenate([[0], np.cumsum(np.bincount(places, minlength=len(keys)))])
         rows = grouped_rows(places, len(keys))
-        totals_ns = summed(durations.inside_ns, places, len(keys))
-        return cls(gpu_row, keys, bounds, totals_ns, as_few_bytes(durations.whole_ns)[rows])
+        whole_ns = as_few_bytes(durations.whole_ns)[rows]
+        if durations.inside_ns is durations.whole_ns:
+            totals_ns = np.add.reduceat(whole_ns, bounds[:-1], dtype=np.int64) if len(keys) else bounds[:-1]
+        else:
+            totals_ns = summed(durations.inside_ns, places, len(keys))
+        return cls(gpu_row, keys, bounds, totals_ns, whole_ns)
 
 
 def group_durations(durations: Durations) -> Iterator[DurationGroup]:

@@ -1,0 +1,177 @@
+"""The GPU work of a report as sums, taken up slice by slice of time, so that it is nowhere as a whole."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from nsysan.attribution.activities import (
+    SOURCES,
+    Activities,
+    DeviceActivities,
+    DeviceRecords,
+    activity_name,
+    collect_activities,
+    in_order,
+)
+from nsysan.attribution.doubtful_records import is_doubtful, repeats_in
+from nsysan.attribution.duration_groups import GpuDurations
+from nsysan.attribution.folded_sums import SumsFold
+from nsysan.attribution.gap_sums import NameOf
+from nsysan.attribution.gpu_identity import identify_gpu
+from nsysan.attribution.kernel_durations import KernelFold, KernelNames
+from nsysan.attribution.work_sums import WorkSums
+from nsysan.model.partition import Activity
+from nsysan.model.tables import IdArray, Int64Array
+from nsysan.model.trace import Trace
+
+_NO_KERNELS = np.empty(0, np.int32)
+
+Place = tuple[int, int]
+"""A global pid and a device id."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedDevice(DeviceRecords):
+    """The work of one device; ``sums`` are null where none of its records has a possible time.
+
+    ``communicates`` says whether a kernel of it does.
+    """
+
+    communicates: bool
+    sums: WorkSums | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedGpu:
+    """What the devices of one GPU did together."""
+
+    places: frozenset[Place]
+    sums: WorkSums
+    kernels: Sequence[GpuDurations]
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedReport:
+    """The work of a report, in order of process and device; kernels are keyed by their place in ``kernel_names``."""
+
+    devices: tuple[FoldedDevice, ...]
+    gpus: tuple[FoldedGpu, ...]
+    kernel_names: Sequence[str]
+    may_repeat: bool
+    """Whether so many records equal another one in what was taken up that they may do so in all."""
+
+    def device_of(self, records: DeviceRecords) -> FoldedDevice:
+        """The device that these are the records of."""
+        return next(device for device in self.devices if _place(device) == _place(records))
+
+    def gpu_of(self, records: DeviceRecords) -> FoldedGpu:
+        """The GPU of the device that these are the records of."""
+        return next(gpu for gpu in self.gpus if _place(records) in gpu.places)
+
+
+def _place(records: DeviceRecords) -> Place:
+    return records.global_pid, records.device_id
+
+
+class FoldedWork:
+    """Takes up the work of one report."""
+
+    def __init__(self) -> None:
+        self.report: FoldedReport | None = None
+        """What was taken up, null where nothing was or the report is wanted as a whole."""
+
+    def fold(self, slices: Iterable[Trace]) -> bool:
+        """Take up the slices of the trace; False where all that is in the records has to be known.
+
+        That is so where no record has a possible time, and where they may repeat each other.
+        """
+        folding = _Folding()
+        for trace in slices:
+            folding.add(trace)
+        found = folding.report()
+        self.report = found if found.gpus and not found.may_repeat else None
+        return self.report is not None
+
+
+class _Folding:
+    def __init__(self) -> None:
+        self._names = KernelNames()
+        self._gpus: dict[Hashable, _GpuFold] = {}
+        self._counts: dict[Place, Int64Array] = {}
+        self._communicating: set[Place] = set()
+        self._repeated: Counter[str] = Counter()
+        self._recorded: Counter[str] = Counter()
+
+    def add(self, trace: Trace) -> None:
+        works = collect_activities(trace, 0)
+        for name, (repeated, recorded) in repeats_in(trace, works).items():
+            self._repeated[name] += repeated
+            self._recorded[name] += recorded
+        of_gpus: defaultdict[Hashable, list[DeviceActivities]] = defaultdict(list)
+        for work in works:
+            place = _place(work)
+            self._counts[place] = self._counts.get(place, 0) + work.fault_counts
+            if len(work.activities):
+                of_gpus[_key(trace, place)].append(work)
+                if place not in self._communicating and _communicates(work.activities):
+                    self._communicating.add(place)
+        name_of = partial(activity_name, (trace,))
+        kernel_names = _NO_KERNELS if trace.kernels is None else self._names.places(trace, trace.kernels.name_id)
+        for key, works in of_gpus.items():
+            self._gpus.setdefault(key, _GpuFold()).add(works, name_of, kernel_names)
+
+    def report(self) -> FoldedReport:
+        gpus = [gpu.folded() for gpu in self._gpus.values()]
+        sums = {place: found for _, of_devices in gpus for place, found in of_devices.items()}
+        devices = (
+            FoldedDevice(*place, counts, place in self._communicating, sums.get(place))
+            for place, counts in sorted(self._counts.items())
+        )
+        counts = ((self._repeated[name], count) for name, count in self._recorded.items())
+        may_repeat = any(is_doubtful(repeated, count) for repeated, count in counts)
+        return FoldedReport(tuple(devices), tuple(gpu for gpu, _ in gpus), self._names.all(), may_repeat)
+
+
+def _key(trace: Trace, place: Place) -> Hashable:
+    """What devices of one GPU share."""
+    identity = identify_gpu(trace, 0, *place)
+    return ("device", place) if identity.key is None else ("gpu", identity.key)
+
+
+def _communicates(activities: Activities) -> bool:
+    of_kernels = activities.source == SOURCES.index("kernels")
+    return bool((of_kernels & (activities.kind == int(Activity.COMMUNICATION))).any())
+
+
+class _GpuFold:
+    """The devices of a GPU one by one, and, where there are several, together."""
+
+    def __init__(self) -> None:
+        self._devices: dict[Place, SumsFold] = {}
+        self._together: SumsFold | None = None
+        self._kernels = KernelFold()
+
+    def add(self, works: Sequence[DeviceActivities], name_of: NameOf, kernel_names: IdArray) -> None:
+        joining = {_place(work): work.activities for work in works}
+        activities = works[0].activities if len(works) == 1 else in_order(Activities.concatenate([*joining.values()]))
+        if self._together is None and len(self._devices.keys() | joining) > 1:
+            # up to now the GPU did what its only device did
+            alone = next(iter(self._devices.values()), None)
+            self._together = SumsFold(int(activities.start_ns[0])) if alone is None else deepcopy(alone)
+        for place, own in joining.items():
+            self._devices.setdefault(place, SumsFold(int(own.start_ns[0]))).add(own, name_of)
+        if self._together is not None:
+            self._together.add(activities, name_of)
+        self._kernels.add(activities, kernel_names)
+
+    def folded(self) -> tuple[FoldedGpu, dict[Place, WorkSums]]:
+        """What the GPU did, and what each of its devices did."""
+        of_devices = {place: fold.sums() for place, fold in self._devices.items()}
+        together = next(iter(of_devices.values())) if self._together is None else self._together.sums()
+        return FoldedGpu(frozenset(of_devices), together, self._kernels.durations()), of_devices

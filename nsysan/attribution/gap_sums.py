@@ -1,0 +1,146 @@
+"""The gaps of a GPU's window summed: by size, and the largest of them with what ran beside each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsysan.attribution.activities import Activities
+from nsysan.model.distinct import summed
+from nsysan.model.tables import Int64Array
+from nsysan.model.units import NS_PER_MS, NS_PER_S, NS_PER_US
+from nsysan.timeline.intervals import Intervals
+
+NameOf = Callable[[Activities, int], str]
+"""What the activity at a place is called."""
+
+GAPS_KEPT = 20
+SIZE_BOUNDS_NS = (0, 10 * NS_PER_US, 100 * NS_PER_US, NS_PER_MS, 10 * NS_PER_MS, 100 * NS_PER_MS, NS_PER_S)
+"""A gap is of the size whose bound it reaches and whose next bound it does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class LargeGap:
+    """One gap: its place among all of the window, and how many activities began before it.
+
+    ``before`` ended as the gap began and ``after`` ended it: what ran there, null at the window's edges.
+    """
+
+    place: int
+    start_ns: int
+    end_ns: int
+    before: str | None
+    after: str | None
+    begun_before_count: int
+
+    @property
+    def duration_ns(self) -> int:
+        """How long it is."""
+        return self.end_ns - self.start_ns
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GapSums:
+    """The ``GAPS_KEPT`` largest gaps, the largest first, of equal ones the earliest; count and total by size."""
+
+    largest: tuple[LargeGap, ...]
+    counts: Int64Array
+    totals_ns: Int64Array
+
+    @property
+    def count(self) -> int:
+        """How many gaps there are."""
+        return int(self.counts.sum())
+
+    @property
+    def longest_ns(self) -> int:
+        """The longest of them, 0 where there are none."""
+        return self.largest[0].duration_ns if self.largest else 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Piece:
+    """What stands at the edges of a piece's gaps: activities that take time, and when each one begins."""
+
+    solid: Activities
+    begins_ns: Int64Array
+    window_end_ns: int | None
+    name_of: NameOf
+
+    def name(self, place: int) -> str:
+        return self.name_of(self.solid, place)
+
+
+class GapFold:
+    """Sums up gaps piece by piece of time; each piece is told with the activities that begin in it, in their order."""
+
+    def __init__(self, window_start_ns: int) -> None:
+        self._window_start_ns = window_start_ns
+        self._largest: list[LargeGap] = []
+        self._counts = np.zeros(len(SIZE_BOUNDS_NS), np.int64)
+        self._totals_ns = np.zeros(len(SIZE_BOUNDS_NS), np.int64)
+        self._begun_count = 0
+        self._begun_late_ns = np.empty(0, np.int64)
+        self._last_end_ns = np.iinfo(np.int64).min
+        self._last_name: str | None = None
+
+    def add(self, gaps: Intervals, activities: Activities, window_end_ns: int | None, name_of: NameOf) -> None:
+        """The gaps of a piece; ``window_end_ns`` is known with the last one at the latest, and no gap goes beyond."""
+        durations_ns = gaps.durations_ns
+        size_of = np.searchsorted(SIZE_BOUNDS_NS, durations_ns, side="right") - 1
+        # one of no length fills nothing, so it neither begins nor ends a gap
+        is_solid = activities.end_ns > activities.start_ns
+        solid = activities if is_solid.all() else activities.take(is_solid)
+        begins_ns = np.concatenate([self._begun_late_ns, activities.start_ns])
+        places = self._among_largest(durations_ns)
+        if len(places):
+            found = self._told(gaps, places, _Piece(solid, begins_ns, window_end_ns, name_of))
+            self._largest = sorted([*self._largest, *found], key=lambda gap: (-gap.duration_ns, gap.place))[:GAPS_KEPT]
+        self._counts += np.bincount(size_of, minlength=len(SIZE_BOUNDS_NS))
+        self._totals_ns += summed(durations_ns, size_of, len(SIZE_BOUNDS_NS))
+        # gaps of later pieces may begin before those of no length that begin after the last solid one
+        settled = int(np.searchsorted(begins_ns, solid.start_ns[-1])) if len(solid) else 0
+        self._begun_count, self._begun_late_ns = self._begun_count + settled, begins_ns[settled:]
+        self._keep_last(solid, name_of)
+
+    def sums(self) -> GapSums:
+        """What was added so far."""
+        return GapSums(tuple(self._largest), self._counts, self._totals_ns)
+
+    def _among_largest(self, durations_ns: Int64Array) -> Int64Array:
+        """The places in the piece of those that may be among the largest of all, in order of time."""
+        # of equal ones the earliest counts
+        above_ns = self._largest[-1].duration_ns if len(self._largest) == GAPS_KEPT else 0
+        places = np.flatnonzero(durations_ns > above_ns)
+        if len(places) > GAPS_KEPT:
+            shortest_ns = np.partition(durations_ns[places], -GAPS_KEPT)[-GAPS_KEPT]
+            places = places[durations_ns[places] >= shortest_ns]
+        largest: Int64Array = places[np.argsort(-durations_ns[places], kind="stable")[:GAPS_KEPT]]
+        return largest
+
+    def _told(self, gaps: Intervals, places: Int64Array, piece: _Piece) -> list[LargeGap]:
+        # latest end so far, and who holds it: what ran last before a gap
+        ends_ns = np.maximum(np.maximum.accumulate(piece.solid.end_ns), self._last_end_ns)
+        found, earlier_count = [], int(self._counts.sum())
+        for place in places.tolist():
+            start_ns, end_ns = int(gaps.start_ns[place]), int(gaps.end_ns[place])
+            if start_ns == self._window_start_ns:
+                before = None
+            elif self._last_end_ns >= start_ns:
+                before = self._last_name
+            else:
+                before = piece.name(int(np.searchsorted(ends_ns, start_ns)))
+            is_last = end_ns == piece.window_end_ns
+            after = None if is_last else piece.name(int(np.searchsorted(piece.solid.start_ns, end_ns)))
+            begun_count = self._begun_count + int(np.searchsorted(piece.begins_ns, start_ns))
+            found.append(LargeGap(earlier_count + place, start_ns, end_ns, before, after, begun_count))
+        return found
+
+    def _keep_last(self, solid: Activities, name_of: NameOf) -> None:
+        """Who holds the latest end so far; of equal ones the first."""
+        if len(solid):
+            last = int(solid.end_ns.argmax())
+            if solid.end_ns[last] > self._last_end_ns:
+                self._last_end_ns, self._last_name = int(solid.end_ns[last]), name_of(solid, last)

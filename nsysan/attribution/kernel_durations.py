@@ -1,0 +1,78 @@
+"""How long kernels took, by their names, which have one number each over all reports of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nsysan.attribution.activities import SOURCES, Activities
+from nsysan.attribution.duration_groups import Durations, GpuDurations, windowed_durations
+from nsysan.model.columns import concatenated
+from nsysan.model.distinct import coded, distinct
+from nsysan.model.tables import IdArray, Int64Array
+from nsysan.model.trace import Trace
+
+_GROUPED_ROWS = 1 << 18
+"""So many are grouped at once: each group of a piece takes some memory of its own."""
+
+
+class KernelNames:
+    """Names by number, in the order they are met."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+
+    def all(self) -> list[str]:
+        """The names, each at its number."""
+        return list(self._places)
+
+    def places(self, trace: Trace, name_ids: IdArray) -> IdArray:
+        """The number of each name id of the trace."""
+        ids, id_of = coded(name_ids)
+        places = [self._places.setdefault(trace.text(name_id), len(self._places)) for name_id in ids.tolist()]
+        numbers: IdArray = np.array(places, np.int32)[id_of]
+        return numbers
+
+
+def kernel_durations(
+    traces: Sequence[Trace], activities: Activities, window_ns: tuple[int, int], names: KernelNames
+) -> GpuDurations:
+    """The durations of the kernels among the activities that are in the window, by name."""
+    is_kernel = activities.source == SOURCES.index("kernels")
+    kernels = activities if is_kernel.all() else activities.take(is_kernel)
+    keys = np.empty(len(kernels), np.int32)
+    for report in distinct(kernels.report).tolist():
+        table, of_report = traces[report].kernels, kernels.report == report
+        if table is not None:
+            keys[of_report] = names.places(traces[report], table.name_id[kernels.row[of_report]])
+    return GpuDurations.of(windowed_durations(kernels, keys, 0, window_ns), 0)
+
+
+class KernelFold:
+    """The durations of kernels that are given piece by piece, all of them in the window."""
+
+    def __init__(self) -> None:
+        self._found: list[GpuDurations] = []
+        self._keys: list[IdArray] = []
+        self._durations_ns: list[Int64Array] = []
+
+    def add(self, activities: Activities, name_of: IdArray) -> None:
+        """The kernels among the activities, with the number of the name of each kernel of their trace."""
+        kernels = np.flatnonzero(activities.source == SOURCES.index("kernels"))
+        self._keys.append(name_of[activities.row[kernels]])
+        self._durations_ns.append((activities.end_ns - activities.start_ns)[kernels])
+        if sum(map(len, self._keys)) >= _GROUPED_ROWS:
+            self._group()
+
+    def durations(self) -> list[GpuDurations]:
+        """All of them, grouped in pieces."""
+        if self._keys:
+            self._group()
+        return self._found
+
+    def _group(self) -> None:
+        keys, durations_ns = concatenated(self._keys), concatenated(self._durations_ns)
+        nowhere = np.broadcast_to(np.int64(0), len(keys))
+        self._found.append(GpuDurations.of(Durations(keys, nowhere, durations_ns, durations_ns, nowhere), 0))
+        self._keys, self._durations_ns = [], []
