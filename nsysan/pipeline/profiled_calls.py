@@ -116,12 +116,10 @@ class _Match:
 def _not_taken(profiles: Sequence[_Profile]) -> Iterator[Note]:
     """A note on the profiles that fit no report."""
     if names := [display_text(one.profiled.name) for one in profiles if not one.fits]:
-        which = "it" if len(names) == 1 else "them"
-        who = "it" if len(names) == 1 else "they"
         yield Note(
             "calls_not_taken",
-            f"No sizes of collectives are taken from {first_names(names)}: the launches of kernels in {which} do not "
-            f"fit those of a report that lacks sizes, so {who} may be of another job.",
+            f"No sizes of collectives are taken from {first_names(names)}: the launches of kernels there do not fit "
+            "those of a report that lacks sizes, so it may be another job.",
         )
 
 

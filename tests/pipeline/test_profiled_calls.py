@@ -102,7 +102,7 @@ def test_a_profile_of_other_launches_tells_nothing(tmp_path: Path) -> None:
     assert {row.bytes for row in result_of(run, Collectives).collectives} == {None}
     assert not sentences(run)
     [sentence] = sentences(run, "shapes_not_taken")
-    assert "are taken from recomputation-rank0.pt.trace.json: the launches of kernels in it do not fit" in sentence
+    assert "are taken from recomputation-rank0.pt.trace.json: the launches of kernels there do not fit" in sentence
 
 
 def test_a_profile_of_other_launches_says_that_its_collectives_are_not_taken(tmp_path: Path) -> None:
