@@ -27,6 +27,7 @@ class ProfiledShapes:
     """
 
     name: str
+    rank: int | None
     kernel_names: tuple[str, ...]
     sides: tuple[Sides | None, ...]
     first_place: Int64Array
@@ -98,7 +99,7 @@ def profiled_shapes(profiled: ProfiledTrace) -> ProfiledShapes | None:
     operators = np.where(range_of == NOBODY, NOBODY - 1 - np.arange(len(rows)), range_of)[:period]
     _, first, place_of = np.unique(operators, return_index=True, return_inverse=True)
     name = display_text(profiled.name)
-    return ProfiledShapes(name, tuple(names[:period]), tuple(sides[:period]), first[place_of.reshape(-1)])
+    return ProfiledShapes(name, trace.rank, tuple(names[:period]), tuple(sides[:period]), first[place_of.reshape(-1)])
 
 
 def _known_sides(told: ToldShapes, range_of: Int64Array) -> list[Sides | None]:

@@ -11,9 +11,10 @@ from nsysan.attribution.host import Host
 from nsysan.attribution.profiled_collectives import ProfiledCalls, differing_count, profiled_calls
 from nsysan.model.distinct import coded
 from nsysan.model.evidence import Evidence
+from nsysan.model.kernels import Collective
 from nsysan.model.profiled import ProfiledTrace
 from nsysan.model.run import Note
-from nsysan.model.tables import CollectiveCalls, IdArray
+from nsysan.model.tables import ABSENT, CollectiveCalls, IdArray, Int64Array
 from nsysan.model.text import display_text, first_names
 from nsysan.model.trace import RankSource, Trace
 from nsysan.model.units import counted
@@ -27,9 +28,9 @@ def with_profiled_calls(
 ) -> tuple[list[Trace], list[Note]]:
     """Give each trace that tells no sizes the calls of a profile whose kernels were launched in the same order.
 
-    Sizes and types are the same on every rank that runs the same kernels. Groups, rank and number of ranks are only
-    taken where each trace has a profile of its own rank, the rank that both tell or that of the only trace, and of as
-    many ranks: ``world_size``, where it is given, or what the trace tells.
+    Sizes and types are the same on every rank that runs the same kernels, but for sizes of an all-to-all. Groups, rank
+    and number of ranks are only taken where each trace has a profile of its own rank, the rank that both tell or that
+    of the only trace, and of as many ranks: ``world_size``, where it is given, or what the trace tells.
     """
     profiles = [
         _Profile(profiled, told) for profiled in evidence.of(ProfiledTrace) if (told := profiled_calls(profiled.trace))
@@ -86,9 +87,17 @@ class _Match:
             kind_id=_moved(self.calls.kind_id, texts, strings),
             dtype_id=_moved(self.calls.dtype_id, texts, strings),
             group_id=_moved(group_id, texts, strings),
+            size_bytes=self.calls.size_bytes if self.is_same_rank else self._equal_bytes(),
         )
         given = replace(trace, strings=strings, collective_calls=calls)
         return _with_ranks(given, profile) if has_groups else given
+
+    def _equal_bytes(self) -> Int64Array:
+        """The sizes that every rank has: what a rank puts into an all-to-all is its own, as tokens for experts are."""
+        texts = self.profiled.trace.strings
+        kinds, kind_of = coded(self.calls.kind_id)
+        is_own = np.array([texts[kind] == Collective.ALL_TO_ALL.value for kind in kinds.tolist()], np.bool_)[kind_of]
+        return np.where(is_own, ABSENT, self.calls.size_bytes)
 
     def note(self, trace: Trace, *, has_groups: bool) -> Note:
         """Which profile tells what of which report."""

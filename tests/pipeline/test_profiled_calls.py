@@ -146,3 +146,11 @@ def test_a_profile_of_a_job_of_other_size_tells_sizes_and_no_groups(tmp_path: Pa
     [row] = result_of(run, Collectives).collectives
     assert (row.dtype, row.communicator) == ("BFloat16", None)
     assert all("tells how much" in sentence for sentence in sentences(run))
+
+
+def test_what_a_rank_puts_into_an_all_to_all_is_told_by_its_own_profile_alone(tmp_path: Path) -> None:
+    """Rank 1's expert gets 1.5 times the tokens of others; the all-reduce of gradients is the same on all ranks."""
+    run = analyze(bare(tmp_path, "moe-skew"), AnalyzeOptions(evidence=profiles(tmp_path, "moe-skew")[:1]))
+
+    known = {(row.kind, row.bytes is not None) for row in result_of(run, Collectives).collectives}
+    assert known == {("all_reduce", True), ("all_to_all", False)}
