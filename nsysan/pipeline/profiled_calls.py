@@ -43,7 +43,7 @@ def with_profiled_calls(
         matches[place].given(trace, has_groups=has_groups) if place in matches else trace
         for place, trace in enumerate(traces)
     ]
-    notes = [match.note(traces[place], has_groups=has_groups) for place, match in matches.items()]
+    notes = [match.note(found[place], has_groups=has_groups) for place, match in matches.items()]
     notes += [match.contradiction for match in matches.values() if match.contradiction is not None]
     return found, [*notes, *(_not_taken(profiles) if lacking else ())]
 
@@ -100,14 +100,16 @@ class _Match:
         return np.where(is_own, ABSENT, self.calls.size_bytes)
 
     def note(self, trace: Trace, *, has_groups: bool) -> Note:
-        """Which profile tells what of which report."""
-        name, report = display_text(self.profiled.name), display_text(trace.name)
-        told = "between which ranks and how much" if has_groups else "how much"
-        calls = counted(len(self.calls), "call")
-        return Note(
-            "calls_from_profile",
-            f"{name} has the launches of {report}, and tells {told} {calls} of collectives in it move.",
-        )
+        """Which profile tells what of which report; ``trace`` has the calls already."""
+        name, report, calls = display_text(self.profiled.name), display_text(trace.name), trace.collective_calls
+        assert calls is not None, "they were given"
+        sized = int((calls.size_bytes != ABSENT).sum())
+        told = [f"of what kind {counted(len(calls), 'call')} of collectives in it are"]
+        if has_groups and any(trace.text(group_id) for group_id in coded(calls.group_id)[0].tolist()):
+            told.append("between which ranks")
+        size = f" and how much {counted(sized, 'call')} of them move" if sized else ", and not how much they move"
+        listed = f"{', '.join(told)}{size}"
+        return Note("calls_from_profile", f"{name} has the launches of {report}, and tells {listed}.")
 
     def against(self, other: _Match, trace: Trace) -> Note | None:
         """What to say where a profile that is as near to the trace's rank tells other sizes."""

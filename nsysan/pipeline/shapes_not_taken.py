@@ -9,9 +9,11 @@ from nsysan.analysis.gemms import Gemms
 from nsysan.attribution.job import Job
 from nsysan.attribution.profiled_products import ProfiledShapes, profiled_shapes
 from nsysan.model.profiled import ProfiledTrace
+from nsysan.model.profilers import BOTH_ACTIVITIES
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.run import Note
 from nsysan.model.text import display_text, first_names
+from nsysan.model.trace import Trace
 
 
 def shapes_not_taken_notes(job: Job, results: ResultSet) -> Iterator[Note]:
@@ -39,7 +41,7 @@ def _why(profiled: ProfiledTrace, gemms: Gemms | Skipped, taken: Sequence[tuple[
     told = profiled_shapes(profiled)
     if told is None:
         is_needed = isinstance(gemms, Skipped) or gemms.gemm_shape_sources
-        return "none are told there; record with record_shapes=True" if is_needed else _already("the report", 0, 0)
+        return _lack(profiled.trace) if is_needed else _already("the report", 0, 0)
     unfit = "the launches of kernels there do not fit those of the report, so it may be another job"
     if isinstance(gemms, Skipped):
         return unfit
@@ -49,6 +51,13 @@ def _why(profiled: ProfiledTrace, gemms: Gemms | Skipped, taken: Sequence[tuple[
     if not gemms.gemm_shape_sources:
         return _already("the report", 0, 0)
     return f"{unfit}, or {gemms.gemm_shape_sources[0]} tells them already"
+
+
+def _lack(trace: Trace) -> str:
+    """What to record so that the profile tells shapes of kernels."""
+    if trace.kernels is None or not len(trace.kernels):
+        return f"no kernels were recorded there; record with {BOTH_ACTIVITIES}"
+    return "none are told there; record with record_shapes=True"
 
 
 def _already(source: str, differing_count: int, count: int) -> str:

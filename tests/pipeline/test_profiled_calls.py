@@ -64,7 +64,7 @@ def test_profiles_of_every_rank_tell_what_payloads_would_have(tmp_path: Path, na
 
     assert moved(told) == moved(paid)
     assert len(sentences(told)) == 4
-    assert all("tells between which ranks and how much" in sentence for sentence in sentences(told))
+    assert all(", between which ranks and how much" in sentence for sentence in sentences(told))
 
 
 def test_the_profile_of_one_rank_tells_sizes_of_the_others_but_no_groups(tmp_path: Path) -> None:
@@ -81,8 +81,8 @@ def test_the_profile_of_one_rank_tells_sizes_of_the_others_but_no_groups(tmp_pat
     assert (alone.bytes, row.bytes, row.dtype, row.communicator) == (None, paid.bytes, "BFloat16", None)
     assert (row.transfer_ns, row.wait_ns) == (alone.transfer_ns, alone.wait_ns)
     assert sentences(run)[1] == (
-        "healthy-rank0.pt.trace.json has the launches of healthy-rank1.sqlite, and tells how much 16 calls of "
-        "collectives in it move."
+        "healthy-rank0.pt.trace.json has the launches of healthy-rank1.sqlite, and tells of what kind 16 calls of "
+        "collectives in it are and how much 16 calls of them move."
     )
 
 
@@ -145,7 +145,7 @@ def test_a_profile_of_a_job_of_other_size_tells_sizes_and_no_groups(tmp_path: Pa
 
     [row] = result_of(run, Collectives).collectives
     assert (row.dtype, row.communicator) == ("BFloat16", None)
-    assert all("tells how much" in sentence for sentence in sentences(run))
+    assert not any("between which ranks" in sentence for sentence in sentences(run))
 
 
 def test_what_a_rank_puts_into_an_all_to_all_is_told_by_its_own_profile_alone(tmp_path: Path) -> None:
@@ -154,3 +154,21 @@ def test_what_a_rank_puts_into_an_all_to_all_is_told_by_its_own_profile_alone(tm
 
     known = {(row.kind, row.bytes is not None) for row in result_of(run, Collectives).collectives}
     assert known == {("all_reduce", True), ("all_to_all", False)}
+    # 4 steps with 4 layers: 4 all-to-alls and an all-reduce a layer
+    assert sentences(run)[1].endswith(
+        "of what kind 80 calls of collectives in it are and how much 16 calls of them move."
+    )
+
+
+def test_a_profile_without_sizes_is_not_said_to_tell_any(tmp_path: Path) -> None:
+    profile = profiles(tmp_path, "healthy")[0]
+    content = json.loads(profile.read_text())
+    for event in content["traceEvents"]:
+        if event.get("name") == "record_param_comms":
+            event["args"] |= {"In msg nelems": -5, "dtype": None, "Process Group Name": 7}
+    profile.write_text(json.dumps(content))
+
+    run = analyze(bare(tmp_path, "healthy")[:1], AnalyzeOptions(evidence=(profile,)))
+
+    [sentence] = sentences(run)
+    assert sentence.endswith("tells of what kind 16 calls of collectives in it are, and not how much they move.")

@@ -102,3 +102,15 @@ def test_profiles_that_are_not_needed_share_a_note(tmp_path: Path) -> None:
         "No shapes of products are taken from rank1.pt.trace.json, rank2.pt.trace.json: "
         "rank0.pt.trace.json tells them already."
     )
+
+
+def test_a_profile_without_kernels_is_told_what_to_record(tmp_path: Path) -> None:
+    path = tmp_path / "rank0.pt.trace.json"
+    path.write_text(profile(sizes=SIZES).replace('"cat": "kernel"', '"cat": "other"'))
+
+    run = analyze_exports(tmp_path, Export().kernel(0, 9_000, GEMM), options=AnalyzeOptions(evidence=(path,)))
+
+    [note] = [note for note in run.notes if note.id == "shapes_not_taken"]
+    assert note.sentence.endswith(
+        "no kernels were recorded there; record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]."
+    )
