@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from nsysan.analysis.collectives import Collectives
+from nsysan.analysis.stragglers import Stragglers
 from nsysan.attribution.collectives.ranks import RankChoice
+from nsysan.model.lateness import Lateness
 from nsysan.model.run import Run
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.synth.generate import generate
@@ -172,3 +174,14 @@ def test_a_profile_without_sizes_is_not_said_to_tell_any(tmp_path: Path) -> None
 
     [sentence] = sentences(run)
     assert sentence.endswith("tells of what kind 16 calls of collectives in it are, and not how much they move.")
+
+
+@pytest.mark.parametrize(
+    ("evidence", "is_known"), [(slice(None), True), (slice(1), False), (slice(1, 2), False)], ids=["all", "0", "1"]
+)
+def test_bytes_of_one_rank_are_no_measure_of_anothers_work(tmp_path: Path, evidence: slice, *, is_known: bool) -> None:
+    """Rank 1 of 4 comes late and gets 1.5 times the bytes; all run as many kernels."""
+    run = analyze(bare(tmp_path, "moe-skew"), AnalyzeOptions(evidence=profiles(tmp_path, "moe-skew")[evidence]))
+
+    first = result_of(run, Stragglers).stragglers[0]
+    assert (first.rank, first.why is not None and first.why.cause is Lateness.MORE_WORK) == (1, is_known)
