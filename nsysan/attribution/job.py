@@ -234,7 +234,6 @@ def build_job(  # noqa: PLR0913 -- what the user chooses, each by name
         for work in of_report
     ]
     working = [device for device in everything if len(device.work.activities)]
-    # a damaged range would bound no window that can be
     bounds = [bounds_of(choice, host.trace, _last_work_ns(working, report)) for report, host in enumerate(hosts)]
     groups = group_by_gpu(working, clocks)
     gpus = [_build_gpu(f"gpu{index}", group, bounds, clocks) for index, group in enumerate(groups)]

@@ -22,23 +22,62 @@ _LOST = "the workers that read it were lost"
 def reading_on(address: str) -> Reading:
     """Reads reports on the cluster whose scheduler is there; its workers need nsysan and the same files.
 
-    A worker that is lost costs the report that it reads at most: another one reads it, until that has killed several.
+    A worker that is lost costs the report that it reads at most: another one reads it, until that has killed several,
+    and then once more when all others are done.
     Whatever else fails there costs that report, by name. Raises MissingToolError where dask.distributed is not
     installed or the scheduler is lost, UsageError where nobody answers or there is nobody to work.
     """
 
     def read(paths: Sequence[Path], options: ReadOptions) -> Iterator[Outcome]:
         with _client(address) as client:
-            futures = [
-                client.submit(read_packed, str(path.absolute()), options, pure=False, key=f"nsysan-{place}-{path.name}")
-                for place, path in enumerate(paths)
-            ]
-            for place, future in enumerate(futures, start=1):
-                yield _outcome(client, future)
+            tasks = [_Task(client, path, options, f"nsysan-{place}-{path.name}") for place, path in enumerate(paths)]
+            for place, task in enumerate(tasks, start=1):
+                # it may only have stood in the queues of workers that another report killed
+                done = task.again_after(tasks[place:]) if task.was_killed() else task
+                yield done.outcome()
                 options.progress.begin(f"{place} of {len(paths)} reports are read")
-                future.release()
+                done.future.release()  # type: ignore[no-untyped-call]  # it has no types
 
     return read
+
+
+class _Task:
+    """The reading of one report, from now on."""
+
+    def __init__(self, client: Client, path: Path, options: ReadOptions, key: str) -> None:
+        self._client, self._path, self._options, self._key = client, path, options, key
+        self.future = client.submit(read_packed, str(path.absolute()), options, pure=False, key=key)
+
+    def again_after(self, others: Sequence[_Task]) -> _Task:
+        """The same reading once more, when the others are done."""
+        for other in others:
+            other.was_killed()
+        return _Task(self._client, self._path, self._options, f"{self._key}-again")
+
+    def was_killed(self) -> bool:
+        """Whether several workers were lost that had the task; waits until it is done."""
+        from distributed.scheduler import KilledWorker
+
+        return isinstance(self._error(), KilledWorker)
+
+    def outcome(self) -> Outcome:
+        """What the worker handed back, or why nothing; waits until it is done."""
+        error = self._error()
+        if error is None:
+            return outcome_of(self.future.result())
+        if self.was_killed():
+            return Failure(
+                _LOST, InputError(f"The report could not be read: {_LOST}.", "Give the workers more memory.")
+            )
+        failed = f"the worker that read it failed ({type(error).__name__}: {visible_text(str(error))})"
+        return Failure(
+            failed, InputError(f"The report could not be read: {failed}.", "Do workers have the same nsysan?")
+        )
+
+    def _error(self) -> BaseException | None:
+        _wait(self._client, self.future)
+        error: BaseException | None = self.future.exception()  # type: ignore[no-untyped-call]  # it has no types
+        return error
 
 
 def _client(address: str) -> Client:
@@ -54,19 +93,6 @@ def _client(address: str) -> Client:
         raise UsageError(
             f"No Dask scheduler answers at {visible_text(address)}.", "Give the address that dask scheduler prints."
         ) from error
-
-
-def _outcome(client: Client, future: Future[Any]) -> Outcome:
-    from distributed.scheduler import KilledWorker
-
-    _wait(client, future)
-    error = future.exception()  # type: ignore[no-untyped-call]  # it has no types
-    if error is None:
-        return outcome_of(future.result())
-    if isinstance(error, KilledWorker):
-        return Failure(_LOST, InputError(f"The report could not be read: {_LOST}.", "Give the workers more memory."))
-    failed = f"the worker that read it failed ({type(error).__name__}: {visible_text(str(error))})"
-    return Failure(failed, InputError(f"The report could not be read: {failed}.", "Do workers have the same nsysan?"))
 
 
 def _wait(client: Client, future: Future[Any]) -> None:

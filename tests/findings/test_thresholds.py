@@ -34,7 +34,6 @@ CODES = re.compile(
 OTHERS = {
     "analysis/collective_purposes.py:_FEW": "two",
     "analysis/counters.py:_PERCENT": "a unit",
-    "analysis/duration_groups.py:P95_PERCENT": "which figure is told",
     "analysis/gap_sentence.py:NEARLY_ALL_FRAC": "the wording of a sentence",
     "analysis/gap_sentence.py:WORTH_A_WORD_FRAC": "the wording of a sentence",
     "analysis/copy_summary.py:TIMESTAMP_RESOLUTION_NS": "by NVIDIA's staff",
@@ -50,6 +49,8 @@ OTHERS = {
     "attribution/collectives/lateness.py:TWO": "two",
     "attribution/collectives/pipelines.py:_NEIGHBOURS": "two",
     "attribution/collectives/series.py:_TWO": "two",
+    "attribution/duration_groups.py:P95_PERCENT": "which figure is told",
+    "attribution/gap_sums.py:GAPS_KEPT": "how many are listed",
     "attribution/sessions_apart.py:_APART_NS": "how recordings are told apart",
     "attribution/steps/expression.py:PATIENCE_S": "how long is waited",
     "attribution/steps/markers.py:FEWEST_MARKERS": "two",

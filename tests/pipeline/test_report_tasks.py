@@ -176,10 +176,12 @@ def test_a_worker_killed_in_the_middle_costs_nothing(
     assert without_time(run) == without_time(analyze(paths, AnalyzeOptions()))
 
 
+@pytest.mark.parametrize("allowed_failures", [3, 0], ids=["as usual", "one loss condemns what waits for the worker"])
 def test_a_report_that_kills_its_workers_costs_itself(
-    tmp_path: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch, allowed_failures: int
 ) -> None:
     monkeypatch.setattr("nsysan.pipeline.cluster.read_packed", _read_or_die)
+    monkeypatch.setattr(cluster.scheduler, "allowed_failures", allowed_failures)
     paths = reports(tmp_path, 6)
 
     run = analyze(paths, AnalyzeOptions(), read=reading_on(cluster.scheduler_address))

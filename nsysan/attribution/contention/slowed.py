@@ -14,7 +14,7 @@ from nsysan.model.partition import Activity
 from nsysan.model.tables import ABSENT, BoolArray, IdArray, Int64Array, Table
 from nsysan.model.thresholds import BESIDE_FRAC, FEWEST_COMPARED_KERNELS, STEADY_FRAC, UNSTEADY_FRAC
 from nsysan.timeline.intervals import union
-from nsysan.timeline.ordering import order_of
+from nsysan.timeline.ordering import grouped_rows
 
 if TYPE_CHECKING:
     from nsysan.attribution.job import Gpu, Job
@@ -102,7 +102,10 @@ class _Grouped:
 
     @classmethod
     def of(cls, group: IdArray, durations_ns: Int64Array, group_count: int) -> _Grouped:
-        return cls(np.bincount(group, minlength=group_count), durations_ns[order_of(group, durations_ns)])
+        counts, ordered_ns = np.bincount(group, minlength=group_count), durations_ns[grouped_rows(group, group_count)]
+        for of_group_ns in np.split(ordered_ns, np.cumsum(counts)[:-1]):
+            of_group_ns.sort()
+        return cls(counts, ordered_ns)
 
     @property
     def median_ns(self) -> Int64Array:

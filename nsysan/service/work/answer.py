@@ -34,7 +34,9 @@ def answer(order: Order, progress: Progress) -> Told:
     except NsysanError as error:
         message, hint = (sentence_for_people(text, names, order.folder) for text in (error.message, error.hint))
         return Failed(message, hint, is_dangerous=isinstance(error, DangerousArchiveError))
-    except MemoryError:
+    except (MemoryError, SystemError):
+        # C code that finds no memory while a module is loaded may not say so, which Python calls a SystemError
+        traceback.print_exc()
         return Failed(
             f"The analysis needs more memory than the {format_bytes(order.memory_bytes)} that it may take here.",
             "Record fewer steps, or ask whoever runs the server for more.",
