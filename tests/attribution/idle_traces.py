@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from nsysan.attribution.window import WindowChoice
 
 US = 1_000
+OTHER_TID = 200
+CALL_AND_HANDOVER = {"launch_latency": 11}
+"""10 us inside the call, 1 us after it: it had not returned before the gap."""
 LAUNCH = "cudaLaunchKernel_v7000"
 PID = 100
 GLOBAL_PID = 1 << 48 | PID << 24
@@ -77,3 +80,13 @@ def causes(folder: Path, trace: Export, window: WindowChoice | None = None) -> d
     assert idle.causes().idle_ns == job.gpus[0].occupancy.part_times().idle_ns
     found = msgspec.to_builtins(idle.causes()).items()
     return {cause.removesuffix("_ns"): time_ns // US for cause, time_ns in found if time_ns}
+
+
+def ended(trace: Trace) -> Trace:
+    """The trace with the gap's end."""
+    return trace.launch(1_090, 1_100, runs=(1_101, 1_200))
+
+
+def starved(us: int) -> dict[str, int]:
+    """The causes of a gap in which so much is starved."""
+    return {"launch_starved": us, **CALL_AND_HANDOVER}

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import gzip
 import hashlib
 import json
-import os
-import resource
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,31 +14,14 @@ from nsysan.analysis.registry import analyses
 from nsysan.cli.main import main
 from nsysan.model.text import DISPLAY_LIMIT
 from nsysan.synth.export import Export
+from tests.cli.analyzing import GEMM, refused, run_json, write_report
 from tests.ingest.nsys_stand_in import REPORT_HEAD, StandIn, copies
 
-GEMM = "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN"
-
-
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-def _report(name: str = "step.sqlite", **changes: Any) -> Path:
-    export = Export(**changes).session(utc_epoch_ns=1_779_630_014_975_716_426).host("node1")
-    export.environment("WANDB_API_KEY", "sk-secret").nvtx(0, 60_000, "loop")
-    export.kernel(10_000, 40_000, GEMM).kernel(50_000, 90_000, "my_kernel")
-    return export.write(Path(name))
-
-
-def _run_json(*arguments: str) -> dict[str, Any]:
-    assert main(["analyze", *arguments, "--json", "out.json", "--force", "-q"]) == 0
-    document: dict[str, Any] = json.loads(Path("out.json").read_text())
-    return document
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def test_the_page_lies_in_the_working_folder_and_its_path_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    _report()
+    write_report()
 
     assert main(["analyze", "step.sqlite"]) == 0
 
@@ -55,7 +32,7 @@ def test_the_page_lies_in_the_working_folder_and_its_path_is_printed(capsys: pyt
 
 
 def test_json_alone_writes_no_page() -> None:
-    _report()
+    write_report()
 
     assert main(["analyze", "step.sqlite", "--json", "run.json"]) == 0
 
@@ -63,7 +40,7 @@ def test_json_alone_writes_no_page() -> None:
 
 
 def test_json_and_page_are_both_written_when_both_are_named(capsys: pytest.CaptureFixture[str]) -> None:
-    _report()
+    write_report()
 
     assert main(["analyze", "step.sqlite", "--json", "run.json", "-o", "page.html", "-q"]) == 0
 
@@ -71,7 +48,7 @@ def test_json_and_page_are_both_written_when_both_are_named(capsys: pytest.Captu
 
 
 def test_json_to_stdout_is_nothing_but_json(capsys: pytest.CaptureFixture[str]) -> None:
-    _report()
+    write_report()
 
     assert main(["analyze", "step.sqlite", "--json", "-"]) == 0
 
@@ -92,21 +69,12 @@ def test_json_to_stdout_is_nothing_but_json(capsys: pytest.CaptureFixture[str]) 
     ],
 )
 def test_window_options(arguments: tuple[str, ...], window: tuple[int, int]) -> None:
-    _report()
+    write_report()
 
-    (gpu,) = _run_json("step.sqlite", *arguments)["gpus"]
+    (gpu,) = run_json("step.sqlite", *arguments)["gpus"]
 
     assert (gpu["window_start_ns"], gpu["window_end_ns"]) == window
     assert sum(gpu["time"].values()) == window[1] - window[0]
-
-
-def _complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
-    before = sorted(path.name for path in Path().iterdir())
-    code = main(["analyze", *arguments])
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert sorted(path.name for path in Path().iterdir()) == before
-    return code, captured.err
 
 
 @pytest.mark.parametrize(
@@ -144,9 +112,9 @@ def _complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int
 def test_what_does_not_fit_is_refused_with_the_next_step(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], sentence: str, hint: str
 ) -> None:
-    _report()
+    write_report()
 
-    code, complaint = _complaint(capsys, "step.sqlite", *arguments)
+    code, complaint = refused(capsys, "step.sqlite", *arguments)
 
     assert code == 2
     assert sentence in complaint
@@ -166,107 +134,16 @@ def test_what_does_not_fit_is_refused_with_the_next_step(
 def test_what_is_no_report_is_refused(capsys: pytest.CaptureFixture[str], make: Any, sentence: str) -> None:
     make(Path("bad.sqlite"))
 
-    code, complaint = _complaint(capsys, "bad.sqlite")
+    code, complaint = refused(capsys, "bad.sqlite")
 
     assert code == 2
     assert sentence.lower() in complaint.lower()
     assert len(complaint.splitlines()) >= 2  # T17: the sentence, and what to do next
 
 
-def test_a_foreign_file_is_replaced_only_by_force(capsys: pytest.CaptureFixture[str]) -> None:
-    _report()
-    Path("notes.html").write_text("mine")
-
-    assert main(["analyze", "step.sqlite", "-o", "notes.html", "--json", "run.json"]) == 2
-    assert "notes.html is there and was not written by nsysan." in capsys.readouterr().err
-    assert Path("notes.html").read_text() == "mine"
-    assert not Path("run.json").exists()
-
-    assert main(["analyze", "step.sqlite", "-o", "notes.html", "--force"]) == 0
-    assert main(["analyze", "step.sqlite", "-o", "notes.html"]) == 0
-
-
-@pytest.mark.parametrize("force", [(), ("--force",)])
-def test_an_input_is_never_written_over(force: tuple[str, ...]) -> None:
-    before = _report().read_bytes()
-    Path("link.html").symlink_to("step.sqlite")
-
-    for target in ("step.sqlite", "link.html"):
-        assert main(["analyze", "step.sqlite", "-o", target, *force]) == 2
-
-    assert Path("step.sqlite").read_bytes() == before
-
-
-def test_a_report_inside_a_folder_is_an_input_as_well() -> None:
-    Path("ranks").mkdir()
-    before = _report("ranks/rank0.sqlite").read_bytes()
-
-    assert main(["analyze", "ranks", "-o", "ranks/rank0.sqlite", "--force"]) == 2
-
-    assert Path("ranks/rank0.sqlite").read_bytes() == before
-
-
-@pytest.mark.parametrize("outputs", [("-o", "x", "--json", "x"), ("-o", "x", "--json", "./x"), ("-o", "-")])
-def test_outputs_that_cannot_both_be_are_refused(capsys: pytest.CaptureFixture[str], outputs: tuple[str, ...]) -> None:
-    _report()
-
-    assert _complaint(capsys, "step.sqlite", *outputs)[0] == 2
-
-
-@pytest.mark.parametrize("name", ["x" * 300, "folder", "missing/page.html"])
-def test_a_name_that_cannot_be_written_is_one_sentence(capsys: pytest.CaptureFixture[str], name: str) -> None:
-    _report()
-    Path("folder").mkdir()
-
-    assert _complaint(capsys, "step.sqlite", "-o", name)[0] == 2
-
-
-def test_a_file_that_cannot_be_written_whole_is_not_written(capsys: pytest.CaptureFixture[str]) -> None:
-    _report()
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
-    try:
-        code, complaint = _complaint(capsys, "step.sqlite", "-o", "page.html")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        signal.signal(signal.SIGXFSZ, handler)
-
-    assert (code, "Cannot write page.html: File too large." in complaint) == (2, True)
-
-
-def test_a_full_disk_is_no_fault_of_the_command_line(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _report()
-
-    def fill(_path: Path, _data: bytes) -> None:
-        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
-
-    monkeypatch.setattr(Path, "write_bytes", fill)
-
-    code, complaint = _complaint(capsys, "step.sqlite", "-o", "page.html")
-    assert (code, complaint.splitlines()) == (
-        3,
-        [
-            "nsysan: Cannot write page.html: Disk quota exceeded.",
-            "  Make room there, or choose another place for it.",
-        ],
-    )
-
-
-def test_a_place_that_cannot_be_written_leaves_nothing_behind(capsys: pytest.CaptureFixture[str]) -> None:
-    _report()
-
-    assert main(["analyze", "step.sqlite", "--json", "run.json", "-o", "missing/page.html"]) == 2
-
-    assert "Cannot write missing/page.html" in capsys.readouterr().err
-    assert [path.name for path in Path().iterdir()] == ["step.sqlite"]
-
-
 @pytest.mark.parametrize(("threshold", "code"), [("info", 1), ("warning", 1), ("critical", 0)])
 def test_fail_on_judges_after_writing(threshold: str, code: int) -> None:
-    _report()  # 40 of 70 µs of kernel time are unclassified: a warning
+    write_report()  # 40 of 70 µs of kernel time are unclassified: a warning
 
     assert main(["analyze", "step.sqlite", "--json", "run.json", "--fail-on", threshold]) == code
 
@@ -282,9 +159,9 @@ def test_a_trace_without_gpu_work_is_fine_unless_it_must_be_judged(capsys: pytes
 
 
 def test_only_runs_what_was_asked_for() -> None:
-    _report()
+    write_report()
 
-    document = _run_json("step.sqlite", "--only", "kernel_summary")
+    document = run_json("step.sqlite", "--only", "kernel_summary")
 
     assert "kernels" in document
     assert "gpus" not in document
@@ -295,10 +172,10 @@ def test_only_runs_what_was_asked_for() -> None:
 
 
 def test_short_names_mean_the_same_analyses() -> None:
-    _report()
+    write_report()
 
-    short = _run_json("step.sqlite", "--only", "partition,gaps,kernels")
-    by_id = _run_json("step.sqlite", "--only", "gpu_time,idle_gaps,kernel_summary")
+    short = run_json("step.sqlite", "--only", "partition,gaps,kernels")
+    by_id = run_json("step.sqlite", "--only", "gpu_time,idle_gaps,kernel_summary")
 
     assert "gpus" in short
     assert {key: short[key] for key in short if key not in {"options", "created_utc"}} == {
@@ -307,24 +184,24 @@ def test_short_names_mean_the_same_analyses() -> None:
 
 
 def test_fail_on_does_not_judge_a_part_of_the_analyses(capsys: pytest.CaptureFixture[str]) -> None:
-    _report()
+    write_report()
 
-    code, complaint = _complaint(capsys, "step.sqlite", "--only", "gpu_time", "--fail-on", "info")
+    code, complaint = refused(capsys, "step.sqlite", "--only", "gpu_time", "--fail-on", "info")
 
     assert (code, "--fail-on judges all analyses" in complaint) == (2, True)
 
 
 def test_an_empty_path_is_not_the_working_folder(capsys: pytest.CaptureFixture[str]) -> None:
-    _report()
+    write_report()
 
-    assert _complaint(capsys, "")[0] == 2
-    assert _complaint(capsys, "step.sqlite", "-o", "")[0] == 2
+    assert refused(capsys, "")[0] == 2
+    assert refused(capsys, "step.sqlite", "-o", "")[0] == 2
 
 
 def test_pages_of_folders_bear_the_whole_name() -> None:
     for name in ("llama-3.1-8b", "llama-3.2-8b"):
         Path(name).mkdir()
-        _report(f"{name}/rank0.sqlite")
+        write_report(f"{name}/rank0.sqlite")
         assert main(["analyze", name, "-q"]) == 0
 
     assert sorted(path.name for path in Path().glob("*.html")) == [
@@ -334,71 +211,24 @@ def test_pages_of_folders_bear_the_whole_name() -> None:
 
 
 def test_a_name_as_long_as_names_can_be_is_read() -> None:
-    longest = _report().rename("x" * 248 + ".sqlite")
+    longest = write_report().rename("x" * 248 + ".sqlite")
 
     assert main(["analyze", str(longest), "-o", "page.html", "-q"]) == 0
 
 
-NOBODY_READS = "mkfifo pipe; exec 3<>pipe 4>pipe 3<&-"
-"""What is written to 4 meets a pipe whose reader has left."""
-
-
-def _in_a_shell(command: str) -> subprocess.CompletedProcess[str]:
-    program = f'set -o pipefail; nsysan() {{ {sys.executable} -m nsysan "$@"; }}; {command}'
-    # unbuffered, Python itself drops what a closed pipe does not take
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    return subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=False, env=environment)
-
-
-@pytest.mark.parametrize(
-    ("command", "code", "complaint"),
-    [
-        ("nsysan analyze step.sqlite --json - | head -c 1 >/dev/null; exit ${PIPESTATUS[0]}", 141, ""),
-        (
-            "nsysan analyze step.sqlite --json - >/dev/full",
-            3,
-            "Cannot write to standard output: No space left",
-        ),
-        ("nsysan analyze step.sqlite -o page.html 2>&-", 0, ""),
-        ("nsysan analyze step.sqlite --from abc 2>/dev/full", 2, ""),
-        ("nsysan analyze nowhere.sqlite 2>/dev/full", 2, ""),
-        ("nsysan info --nowhere 2>/dev/full", 2, ""),
-        (f"{NOBODY_READS}; nsysan analyze step.sqlite --from abc >&4 2>&4", 2, ""),
-        (f"{NOBODY_READS}; nsysan analyze nowhere.sqlite >&4 2>&4", 2, ""),
-        ("nsysan analyze step.sqlite -o page.html >&-", 0, ""),
-        ("nsysan compare step.sqlite step.sqlite -o page.html -q >&-", 0, ""),
-        ("nsysan analyze step.sqlite --json - >&-", 3, "Standard output is closed"),
-        ("nsysan compare step.sqlite step.sqlite --json - >&-", 3, "Standard output is closed"),
-        ("nsysan info step.sqlite >&-", 3, "Standard output is closed"),
-        ("nsysan record-help >&-", 3, "Standard output is closed"),
-        ("nsysan synth --list >&-", 3, "Standard output is closed"),
-    ],
-)
-def test_streams_that_are_closed_or_full(command: str, code: int, complaint: str) -> None:
-    export = Export()
-    for index in range(900):
-        export.kernel(index * 10, index * 10 + 5, f"kernel_{index}_{'x' * 200}")
-    export.write(Path("step.sqlite"))
-
-    finished = _in_a_shell(command)
-
-    assert (finished.returncode, "Exception" in finished.stderr, "Traceback" in finished.stderr) == (code, False, False)
-    assert complaint in finished.stderr
-
-
 def test_hash_is_that_of_the_whole_file() -> None:
-    path = _report()
+    path = write_report()
 
-    (report,) = _run_json("step.sqlite", "--hash")["reports"]
+    (report,) = run_json("step.sqlite", "--hash")["reports"]
 
     assert report["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert _run_json("step.sqlite")["reports"][0]["sha256"] is None
+    assert run_json("step.sqlite")["reports"][0]["sha256"] is None
 
 
 def test_identity_is_kept_only_when_asked_for_and_secrets_never() -> None:
-    _report()
+    write_report()
 
-    without, kept = _run_json("step.sqlite"), _run_json("step.sqlite", "--keep-identity")
+    without, kept = run_json("step.sqlite"), run_json("step.sqlite", "--keep-identity")
 
     assert without["provenance"]["identity"] is None
     assert kept["provenance"]["identity"][0]["host"] == "node1"
@@ -407,9 +237,9 @@ def test_identity_is_kept_only_when_asked_for_and_secrets_never() -> None:
 
 
 def test_epochs_beyond_the_integers_of_javascript_survive() -> None:
-    _report()
+    write_report()
 
-    assert _run_json("step.sqlite")["reports"][0]["session_start_utc_ns"] == "1779630014975716426"  # C69
+    assert run_json("step.sqlite")["reports"][0]["session_start_utc_ns"] == "1779630014975716426"  # C69
 
 
 def test_the_order_of_rows_changes_no_byte() -> None:
@@ -419,14 +249,14 @@ def test_the_order_of_rows_changes_no_byte() -> None:
             export.kernel(start_ns, start_ns + 300, f"k{start_ns % 3}", stream=start_ns % 2, correlation=start_ns)
             export.copy(start_ns + 100, start_ns + 350, 64, kind=1 + start_ns % 2, correlation=start_ns + 1)
         export.write(Path("rows.sqlite"), shuffle_seed=seed)
-        found = _run_json("rows.sqlite")
+        found = run_json("rows.sqlite")
         return {key: value for key, value in found.items() if key not in {"created_utc", "reports"}}
 
     assert json.dumps(document(None)) == json.dumps(document(1)) == json.dumps(document(2))  # C77
 
 
 def test_two_runs_give_the_same_bytes() -> None:
-    _report()
+    write_report()
     outputs = []
     for _ in range(2):
         assert main(["analyze", "step.sqlite", "-q", "-o", "step.html", "--json", "run.json"]) == 0
@@ -437,11 +267,11 @@ def test_two_runs_give_the_same_bytes() -> None:
 
 
 def test_the_same_content_twice_is_one_report_and_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
-    path = _report()
+    path = write_report()
     Path("copy.sqlite").write_bytes(path.read_bytes())
     warning = "warning: copy.sqlite and step.sqlite have the same content: it is counted once.\n"
 
-    document = _run_json("step.sqlite", "copy.sqlite")
+    document = run_json("step.sqlite", "copy.sqlite")
     assert main(["analyze", "step.sqlite", "copy.sqlite"]) == 0
     text = capsys.readouterr().out
     assert main(["analyze", "step.sqlite", "copy.sqlite", "--json", "-"]) == 0
@@ -459,7 +289,7 @@ def test_files_that_differ_only_in_the_middle_are_two_reports() -> None:
         Export().kernel(0, 10, padding).kernel(20, 30, name[0]).kernel(40, 50, padding[:-1]).write(Path(name))
     assert Path("a.sqlite").stat().st_size == Path("b.sqlite").stat().st_size
 
-    assert [report["name"] for report in _run_json("a.sqlite", "b.sqlite")["reports"]] == ["a.sqlite", "b.sqlite"]
+    assert [report["name"] for report in run_json("a.sqlite", "b.sqlite")["reports"]] == ["a.sqlite", "b.sqlite"]
 
 
 def test_a_folder_is_its_reports_in_natural_order() -> None:
@@ -468,7 +298,7 @@ def test_a_folder_is_its_reports_in_natural_order() -> None:
         Export().kernel(0, 10 + rank, GEMM).write(Path(f"ranks/rank{rank}.sqlite"))
     Path("ranks/rank9.nsys-rep").write_bytes(b"the report beside its export")
 
-    assert [report["name"] for report in _run_json("ranks")["reports"]] == ["rank9.sqlite", "rank10.sqlite"]
+    assert [report["name"] for report in run_json("ranks")["reports"]] == ["rank9.sqlite", "rank10.sqlite"]
 
 
 def test_a_folder_gives_traces_of_pytorch_too_the_unpacked_one_of_two() -> None:
@@ -481,7 +311,7 @@ def test_a_folder_gives_traces_of_pytorch_too_the_unpacked_one_of_two() -> None:
     Path("ranks/rank2.trace.json.gz").write_bytes(gzip.compress(text + b" "))
     Path("ranks/run.json").write_bytes(b"{}")
 
-    reports = _run_json("ranks")["reports"]
+    reports = run_json("ranks")["reports"]
 
     assert [(report["name"], report["reader"]) for report in reports] == [
         ("rank1.pt.trace.json", "torch_profile"),
@@ -502,7 +332,7 @@ def test_a_folder_gives_traces_of_pytorch_too_the_unpacked_one_of_two() -> None:
     ],
 )
 def test_the_page_is_named_after_the_report_without_its_format(name: str, page: str) -> None:
-    _report(name)
+    write_report(name)
 
     assert main(["analyze", name, "-q"]) == 0
 
@@ -522,57 +352,6 @@ def test_sixty_thousand_character_names_keep_the_page_small() -> None:
     assert "x" * (DISPLAY_LIMIT + 1) not in page
 
 
-def test_a_bug_is_one_sentence_and_exit_4(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    _report()
-    monkeypatch.setattr("nsysan.pipeline.analyze.build_job", lambda *_, **__: 1 / 0)
-
-    assert main(["analyze", "step.sqlite"]) == 4
-    assert "ZeroDivisionError" in capsys.readouterr().err
-
-    monkeypatch.setenv("NSYSAN_DEBUG", "1")
-    with pytest.raises(ZeroDivisionError):
-        main(["analyze", "step.sqlite"])
-
-
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_an_end_from_outside_leaves_nothing_behind(
-    monkeypatch: pytest.MonkeyPatch, number: signal.Signals, code: int
-) -> None:
-    _report()
-    monkeypatch.setattr(Path, "write_bytes", lambda *_: signal.raise_signal(number))
-
-    assert main(["analyze", "step.sqlite"]) == code
-    assert [path.name for path in Path().iterdir()] == ["step.sqlite"]
-
-
-def test_an_end_that_comes_after_the_files_says_that_they_are_there(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _report()
-    monkeypatch.setattr("nsysan.cli.analyze.visible_text", lambda _: signal.raise_signal(signal.SIGINT))
-
-    assert main(["analyze", "step.sqlite", "--json", "run.json"]) == 130
-    assert capsys.readouterr().err == "nsysan: Interrupted; written by then: run.json.\n"
-    assert Path("run.json").exists()
-
-
-def test_a_hangup_that_is_ignored_stays_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As under nohup."""
-    _report()
-    replace = Path.replace
-    previous = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-
-    def hang_up_and_replace(path: Path, target: Path) -> Path:
-        signal.raise_signal(signal.SIGHUP)
-        return replace(path, target)
-
-    monkeypatch.setattr(Path, "replace", hang_up_and_replace)
-    try:
-        assert main(["analyze", "step.sqlite"]) == 0
-    finally:
-        signal.signal(signal.SIGHUP, previous)
-
-
 def test_the_command_alone_says_what_it_can_do(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert main(["--help"]) == 0
@@ -581,19 +360,8 @@ def test_the_command_alone_says_what_it_can_do(capsys: pytest.CaptureFixture[str
     assert "analyze" in capsys.readouterr().out
 
 
-def test_rights_of_new_files_follow_the_umask() -> None:
-    _report()
-    old = os.umask(0o027)
-    try:
-        assert main(["analyze", "step.sqlite", "-q"]) == 0
-    finally:
-        os.umask(old)
-
-    assert Path("step.nsysan.html").stat().st_mode & 0o777 == 0o640
-
-
 def test_a_kept_export_lies_in_the_working_folder_and_only_on_request() -> None:
-    _report("exported.sqlite")
+    write_report("exported.sqlite")
     Path("reports").mkdir()
     Path("reports/rank0.nsys-rep").write_bytes(REPORT_HEAD)
     nsys = str(StandIn(Path().absolute() / "reports", copies(Path("exported.sqlite").absolute())).executable)
@@ -616,10 +384,10 @@ def test_a_kept_export_lies_in_the_working_folder_and_only_on_request() -> None:
 
 def test_a_folder_of_tables_is_analysed_like_the_export() -> None:
     table_folders = pytest.importorskip("tests.ingest.table_folders", reason="pyarrow is not installed")
-    export = _report()
+    export = write_report()
     table_folders.as_folder(export, Path("step_pqtdir"), ".parquet")
 
-    documents = [_run_json(report) for report in ("step.sqlite", "step_pqtdir")]
+    documents = [run_json(report) for report in ("step.sqlite", "step_pqtdir")]
 
     for document in documents:
         del document["created_utc"]
@@ -627,13 +395,3 @@ def test_a_folder_of_tables_is_analysed_like_the_export() -> None:
         for key in ("name", "reader", "fingerprint", "size_bytes"):
             del document["reports"][0][key]
     assert documents[1] == documents[0]
-
-
-def test_a_file_of_a_folder_of_tables_is_never_written_over() -> None:
-    table_folders = pytest.importorskip("tests.ingest.table_folders", reason="pyarrow is not installed")
-    folder = table_folders.as_folder(_report(), Path("step_pqtdir"), ".parquet")
-    table = folder / "StringIds.parquet"
-    before = table.read_bytes()
-
-    assert main(["analyze", "step_pqtdir", "--json", str(table), "--force"]) == 2
-    assert table.read_bytes() == before
