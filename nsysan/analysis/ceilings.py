@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nsysan.analysis.collectives import CollectiveRow, Collectives, ranks_apart
+from nsysan.analysis.collective_row import CollectiveRow
+from nsysan.analysis.collectives import Collectives, ranks_apart
 from nsysan.analysis.copy_summary import CopyRow, CopySummary
 from nsysan.analysis.gemms import Gemms
 from nsysan.analysis.gpu_time import no_gpu_work

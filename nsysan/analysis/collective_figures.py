@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from nsysan.analysis.collective_row import CollectiveRow
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.prose import spelled
 from nsysan.model.units import counted, format_bytes
-
-if TYPE_CHECKING:
-    from nsysan.analysis.collectives import CollectiveRow
 
 COLLECTIVE_TRANSFERS = Topic("collective_transfers", "Transfer of a collective, mean over complete ones")
 COLLECTIVE_WAITS = Topic("collective_waits", "Wait of a rank for a collective, mean over ranks and complete ones")

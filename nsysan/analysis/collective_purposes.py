@@ -19,11 +19,11 @@ from nsysan.attribution.collectives.job_collectives import JobCollectives
 from nsysan.attribution.collectives.kinds import SEND_RECV
 from nsysan.attribution.collectives.operations import SEVERAL
 from nsysan.attribution.stages.codes import STAGES, UNASSIGNED
+from nsysan.model.arrays import Int64Array
 from nsysan.model.confidence import Confidence
 from nsysan.model.kernels import Collective
 from nsysan.model.purposes import Purpose
 from nsysan.model.stages import Stage
-from nsysan.model.tables import Int64Array
 from nsysan.model.thresholds import PURPOSE_FRAC
 
 _FEW = 2

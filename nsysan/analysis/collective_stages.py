@@ -7,9 +7,9 @@ import numpy as np
 from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.job import Job
 from nsysan.attribution.stages.codes import STAGES, UNASSIGNED
+from nsysan.model.arrays import Int64Array
 from nsysan.model.partition import Activity
 from nsysan.model.stages import Stage
-from nsysan.model.tables import Int64Array
 
 LEFT_OUT = -2
 """In place of the stage of a device that is left out of the job."""

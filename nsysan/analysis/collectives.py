@@ -3,84 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from nsysan.analysis.collective_figures import collective_figures
 from nsysan.analysis.collective_purposes import Told, purposes_of
+from nsysan.analysis.collective_row import CollectiveRow
 from nsysan.analysis.collective_stages import common_stages, stage_of_code, stages_of_operations
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.yardstick import Yardstick, yardstick_of
 from nsysan.attribution.collectives.exchanges import is_among_all, skew_of
 from nsysan.attribution.collectives.exposure import Exposure
-from nsysan.attribution.collectives.job_collectives import JobCollectives, Measured
+from nsysan.attribution.collectives.job_collectives import JobCollectives
+from nsysan.attribution.collectives.measured import Measured
 from nsysan.attribution.collectives.operations import NONE
 from nsysan.attribution.job import Job
-from nsysan.hardware.answers import Ceiling, Level, spelled_level
+from nsysan.hardware.answers import Ceiling, spelled_level
 from nsysan.hardware.bandwidth import bus_factor, rate_bytes_per_s
 from nsysan.hardware.collective_ceilings import Exchange, RanksApart, collective_ceiling
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.ceilings import Mode
-from nsysan.model.confidence import Confidence
 from nsysan.model.figures import Figure
 from nsysan.model.kernels import Collective
-from nsysan.model.purposes import Purpose
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.stages import Stage
-from nsysan.model.tables import ABSENT, BoolArray, Int64Array
+from nsysan.model.tables import ABSENT
 from nsysan.model.text import display_text
 from nsysan.model.trace import RankSource
 
 SHOWN_ROWS = 400
 SIZES_APART = 16
 """Collectives of one series are told apart by size up to so many sizes; more of them are put together."""
-
-
-@dataclass(frozen=True, slots=True)
-class CollectiveRow:
-    """Instances of one kind, communicator, size and stage of the step.
-
-    ``purpose`` is what the ranks share, as the group's name says it (confidence high) or as its ranks, its traffic and
-    the stage of that suggest. ``stage`` is null without steps, and where the ranks run it in different ones.
-
-    ``duration_ns`` and ``exposed_ns`` are sums over ranks of all ``count`` instances. ``transfer_ns``, counted once an
-    instance, and ``wait_ns``, its sum over ranks, are of the ``complete_count`` in which no rank is missing, and null
-    where nothing is known of them: ``unresolved`` says why. ``wait_by_rank_ns`` is in the order of ``ranks``. ``bytes``
-    is S of one instance, the whole array, null where it is not known or they differ. ``contended_frac`` is the share of
-    the transfer, over ranks, that ran beside computing. ``ceiling_bytes_per_s`` is the bus bandwidth that its like
-    reached elsewhere, null where nobody tells; ``ceiling_level`` and ``ceiling_source`` say how that is known.
-    ``skew_ratio``, of what each rank sends to all, is what the busiest rank sends or receives over the mean of the
-    ranks; ``busiest_rank`` is that rank.
-    """
-
-    kind: str
-    backend: str | None
-    communicator: str | None
-    purpose: Purpose | None
-    purpose_confidence: Confidence | None = field(default=None, kw_only=True)
-    ranks: tuple[int, ...]
-    nodes: int | None
-    dtype: str | None
-    stage: Stage | None
-    count: int
-    complete_count: int
-    bytes: int | None
-    duration_ns: int
-    exposed_ns: int
-    transfer_ns: int | None
-    wait_ns: int | None
-    wait_by_rank_ns: tuple[int, ...] | None
-    algbw_bytes_per_s: float | None
-    busbw_bytes_per_s: float | None
-    contended_frac: float | None
-    ceiling_bytes_per_s: float | None
-    ceiling_source: str | None
-    ceiling_level: Level | None = field(default=None, kw_only=True)
-    unresolved: str | None
-    skew_ratio: float | None = None
-    busiest_rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ from nsysan.attribution.contention.queued import (
 )
 from nsysan.attribution.contention.slowed import ComparedKernels, compared_kernels
 from nsysan.attribution.contention.streams import SharedStream, communication_on_compute_stream
-from nsysan.attribution.job import Device, Gpu, Job
+from nsysan.attribution.devices import Device, Gpu
+from nsysan.attribution.job import Job
 from nsysan.model.details import Detail
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text, text_hash

@@ -11,15 +11,17 @@ import numpy as np
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.activities import SOURCES, between_devices
+from nsysan.attribution.devices import Gpu
 from nsysan.attribution.duration_groups import DurationGroup, Durations, group_durations, windowed_durations
-from nsysan.attribution.job import Gpu, Job
+from nsysan.attribution.job import Job
 from nsysan.hardware.links import NVLINK_5, LineRate, host_link
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.copies import CopyKind, MemoryKind
 from nsysan.model.distinct import distinct
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.tables import Copies, IdArray, Int64Array, Memsets
+from nsysan.model.tables import Copies, Memsets
 from nsysan.model.trace import IMPOSSIBLE_BYTES
 from nsysan.model.units import NS_PER_S
 

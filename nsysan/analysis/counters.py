@@ -12,8 +12,9 @@ from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.network_counters import NetworkCounter, network_counters
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.counter_means import Floats, Series, Sums, series_of, sharing_times, sums
+from nsysan.attribution.devices import Gpu
 from nsysan.attribution.gpu_counters import counters_of, counters_of_nobody
-from nsysan.attribution.job import Gpu, Job
+from nsysan.attribution.job import Job
 from nsysan.attribution.steps.steady import steady_steps
 from nsysan.model.counters import COUNTERS, Counter
 from nsysan.model.details import Detail

@@ -9,14 +9,16 @@ import numpy as np
 
 from nsysan.analysis.gap_sentence import GapCall, GapSpan, Recorded, tell
 from nsysan.attribution.activities import Activities
+from nsysan.attribution.devices import Gpu
 from nsysan.attribution.idle.codes import CAUSES
 from nsysan.attribution.idle.doing import doing_over, ranges_at
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.pieces import IdleTime
-from nsysan.attribution.job import Gpu, Job
+from nsysan.attribution.job import Job
 from nsysan.attribution.launch import NO_CALL
 from nsysan.attribution.ranges.details import described
-from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.arrays import Int64Array
+from nsysan.model.tables import ABSENT
 from nsysan.model.text import display_text
 from nsysan.model.trace import PID_MASK, PROCESS_BITS
 

@@ -19,11 +19,11 @@ from nsysan.attribution.steps.steady import steady_steps
 from nsysan.hardware.answers import Ceiling, Level
 from nsysan.hardware.data_sheets import upper_bounds
 from nsysan.hardware.gemm_ceilings import Product, gemm_ceiling, memory_ceiling, peak_ceiling
+from nsysan.model.arrays import Int64Array
 from nsysan.model.ceilings import Dtype, Origin
 from nsysan.model.profiled import ProfiledTrace
 from nsysan.model.profilers import Recapture
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.tables import Int64Array
 from nsysan.model.thresholds import ABOVE_MEASURED_FACTOR, ABOVE_POSSIBLE_FACTOR
 from nsysan.model.units import NS_PER_S, format_flop_rate, format_fraction
 

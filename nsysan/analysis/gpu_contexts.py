@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.analysis.named_calls import Window, report_windows
+from nsysan.attribution.devices import Gpu
 from nsysan.attribution.grouping import codes_of
-from nsysan.attribution.job import Gpu, Job
+from nsysan.attribution.job import Job
 from nsysan.model.distinct import distinct
 from nsysan.model.host_events import SwitchTag
 from nsysan.model.tables import ABSENT, GpuSwitches

@@ -69,6 +69,10 @@ class SampledGpus:
 
     gpu_samples: tuple[GpuSamplesSummary, ...]
 
+    def not_given(self) -> str | None:
+        """What the figures are read of; None where it was given."""
+        return None if self.gpu_samples else "recording of a monitor"
+
 
 def compute_gpu_samples(job: Job, _results: ResultSet) -> SampledGpus:
     """A summary of each recording among the evidence."""

@@ -10,8 +10,9 @@ import msgspec
 import numpy as np
 
 from nsysan.analysis.registry import Analysis
+from nsysan.attribution.devices import Device, Gpu
 from nsysan.attribution.idle.pieces import IdleTime, causes_of
-from nsysan.attribution.job import Device, Gpu, Job, occupancy_of
+from nsysan.attribution.job import Job, occupancy_of
 from nsysan.attribution.missing_work import missing_records
 from nsysan.attribution.steps.start_up import start_up_end, start_up_end_without_steps
 from nsysan.attribution.steps.steady import judge_steps

@@ -11,11 +11,12 @@ import numpy as np
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.cuda_calls import CallKind
+from nsysan.attribution.devices import Device
 from nsysan.attribution.host import Host
-from nsysan.attribution.job import Device, Job
+from nsysan.attribution.job import Job
+from nsysan.model.arrays import Int64Array
 from nsysan.model.profilers import RECORD_HOST
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.tables import Int64Array
 
 _INSTANTIATES = re.compile(r"cu(da)?GraphInstantiate")
 _CONDITIONAL = re.compile(r"cu(da)?GraphConditionalHandleCreate")

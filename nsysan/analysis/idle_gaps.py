@@ -10,8 +10,9 @@ from typing import ClassVar
 from nsysan.analysis.gap_story import GapStory, tell_story
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
+from nsysan.attribution.devices import Gpu
 from nsysan.attribution.gap_sums import SIZE_BOUNDS_NS, GapSums, LargeGap
-from nsysan.attribution.job import Gpu, Job
+from nsysan.attribution.job import Job
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text
 

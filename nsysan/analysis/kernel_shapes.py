@@ -12,15 +12,16 @@ import numpy as np
 from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.activities import SOURCES, Activities
+from nsysan.attribution.devices import Device
 from nsysan.attribution.duration_groups import DurationGroup, GpuDurations, group_over_gpus, windowed_durations
-from nsysan.attribution.job import Device, Job
+from nsysan.attribution.job import Job
 from nsysan.attribution.kernel_work import KernelWork, kernel_work
 from nsysan.attribution.steps.steady import judge_steps
+from nsysan.model.arrays import Int64Array
 from nsysan.model.details import Detail
 from nsysan.model.distinct import coded, summed
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.tables import Int64Array
 from nsysan.model.text import text_hash
 
 NAMES = 100

@@ -11,14 +11,16 @@ import numpy as np
 from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.collectives.kinds import KINDS, SEND_RECV
 from nsysan.attribution.collectives.pipelines import stage_of_members
+from nsysan.attribution.devices import Device
 from nsysan.attribution.idle.pieces import causes_of
-from nsysan.attribution.job import Device, Job
+from nsysan.attribution.job import Job
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import coded
 from nsysan.model.idle import Cause
 from nsysan.model.kernels import Collective
 from nsysan.model.lateness import Lateness
 from nsysan.model.partition import COMPUTING_PARTS, Activity, Part
-from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.tables import ABSENT
 from nsysan.model.thresholds import (
     ALIKE_FRAC,
     ALIKE_TIME_FRAC,
@@ -103,7 +105,8 @@ class LatenessCauses:
         if excess_ns[most] > computing_ns:
             return WhyLate(Lateness(most), excess_ns[most], None)
         ratio, is_uniform = self._kernel_ratio(member, others)
-        if self._work(member) > MORE_WORK_FACTOR * float(np.median([self._work(other) for other in others])):
+        own_work, *their_work = self._work([member, *others])
+        if own_work > MORE_WORK_FACTOR * float(np.median(their_work)):
             return WhyLate(Lateness.MORE_WORK, computing_ns, ratio)
         if ratio is not None and ratio < SLOWER_FACTOR:
             # its kernels are as fast as the others', and there are as many
@@ -148,14 +151,25 @@ class LatenessCauses:
             causes = {cause: told.of(cause) for cause in Cause}
         return _Spent(sum(parts_ns[place] for place in _COMPUTING), causes)
 
-    def _work(self, member: int) -> float:
-        """What tells how much there is to do: the bytes a rank sends in all-to-alls, else the number of its kernels."""
+    def _work(self, members: Sequence[int]) -> list[float]:
+        """What tells how much each has to do: the bytes it sends in all-to-alls, else the number of its kernels.
+
+        Bytes only where all of them are told: one's bytes are no measure of another's kernels.
+        """
+        sent_bytes = [self._sent_bytes(member) for member in members]
+        known = [size for size in sent_bytes if size is not None]
+        if len(known) == len(members):
+            return known
+        return [float(sum(count for _, count in self._by_name(member).values())) for member in members]
+
+    def _sent_bytes(self, member: int) -> float | None:
+        """The bytes that a rank sends in all-to-alls, None where none are told."""
         found = self._job.collectives
         own = found.rows_of(member)
         to_all = (SEND_RECV, KINDS.index(Collective.ALL_TO_ALL))
         sizes = found.operations.size_bytes[own][np.isin(found.operations.kind[own], to_all)]
         sizes = sizes[sizes != ABSENT]
-        return float(sizes.sum()) if len(sizes) else float(sum(count for _, count in self._by_name(member).values()))
+        return float(sizes.sum()) if len(sizes) else None
 
     def _kernel_ratio(self, member: int, others: Sequence[int]) -> tuple[float | None, bool]:
         """How much longer the member's kernels take, at the median of their time, and whether all by that ratio."""

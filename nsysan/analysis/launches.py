@@ -9,11 +9,13 @@ import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
-from nsysan.attribution.job import Device, Job
+from nsysan.attribution.devices import Device
+from nsysan.attribution.job import Job
 from nsysan.attribution.queue import device_launches
+from nsysan.model.arrays import Int64Array
 from nsysan.model.profilers import RECORD_HOST
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.tables import ABSENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ import numpy as np
 from nsysan.analysis.named_calls import Window, launching_threads, report_windows
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.job import Job
-from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.arrays import Int64Array
+from nsysan.model.tables import ABSENT
 from nsysan.model.text import display_text
 from nsysan.model.trace import PID_MASK, Trace, process_of
 from nsysan.model.units import NS_PER_S

@@ -12,7 +12,8 @@ import numpy as np
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.memory_in_steps import MemoryInSteps, memory_in_steps
 from nsysan.analysis.registry import Analysis
-from nsysan.attribution.job import Device, Gpu, Job
+from nsysan.attribution.devices import Device, Gpu
+from nsysan.attribution.job import Job
 from nsysan.attribution.memory_use import MemoryCurve, allocator_curve, driver_curve, has_times, summed
 from nsysan.model.details import Detail
 from nsysan.model.figures import Better, Figure, Topic, Unit

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.cuda_calls import CallKind
-from nsysan.attribution.job import Device, Job
+from nsysan.attribution.devices import Device
+from nsysan.attribution.job import Job
 from nsysan.attribution.steps.steady import steady_steps
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.copies import MemoryKind
-from nsysan.model.tables import BoolArray, Int64Array
 from nsysan.timeline.intervals import Intervals
 
 

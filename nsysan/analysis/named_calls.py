@@ -10,8 +10,9 @@ import numpy as np
 
 from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.job import Job
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.distinct import coded, first_rows
-from nsysan.model.tables import BoolArray, Int64Array, OsCalls, RuntimeCalls
+from nsysan.model.tables import OsCalls, RuntimeCalls
 from nsysan.model.text import display_text
 from nsysan.model.trace import Trace
 from nsysan.timeline.ordering import grouped_rows

@@ -119,6 +119,10 @@ class NcclLogs:
 
     nccl_logs: tuple[NcclLogSummary, ...]
 
+    def not_given(self) -> str | None:
+        """What the figures are read of; None where it was given."""
+        return None if self.nccl_logs else "log of NCCL"
+
     def conditions(self) -> Iterator[Condition]:
         """The versions of NCCL."""
         versions = sorted({version for log in self.nccl_logs for version in log.versions})

@@ -10,9 +10,10 @@ from typing import ClassVar
 
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
+from nsysan.attribution.devices import Device
 from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.idle.idle_pieces import IdlePieces
-from nsysan.attribution.job import Device, Job
+from nsysan.attribution.job import Job
 from nsysan.attribution.launched_time import LaunchedTime, launched_time
 from nsysan.attribution.ranges.groups import DomainAndName, GroupNumbers, ShapeNumbers
 from nsysan.attribution.ranges.sums import ReportRanges, SumsByGroup

@@ -11,8 +11,8 @@ from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.collectives.charging import charged_waits
 from nsysan.attribution.job import Job
+from nsysan.model.arrays import Int64Array
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.tables import Int64Array
 
 SHOWN_PAIRS = 1024
 SHOWN_AWAITED = 12

@@ -11,13 +11,15 @@ import numpy as np
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.activities import SOURCES
+from nsysan.attribution.devices import Device
 from nsysan.attribution.host import Host
-from nsysan.attribution.job import Device, Job
+from nsysan.attribution.job import Job
 from nsysan.attribution.launch import NO_CALL
 from nsysan.attribution.repeated_kernels import named_forward, repeated
 from nsysan.attribution.stages.codes import SOURCES as STAGE_SOURCES
 from nsysan.attribution.stages.codes import code_of
 from nsysan.attribution.steps.steady import steady_steps
+from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.confidence import Confidence
 from nsysan.model.distinct import coded
 from nsysan.model.figures import Figure, Topic, Unit
@@ -25,7 +27,6 @@ from nsysan.model.partition import Activity
 from nsysan.model.profilers import Recapture
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.stages import Stage, StageSource
-from nsysan.model.tables import BoolArray, IdArray, Int64Array
 from nsysan.model.text import display_text, text_hash
 from nsysan.timeline.intervals import Intervals
 from nsysan.timeline.ordering import order_of

@@ -11,20 +11,21 @@ import numpy as np
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.steps import FEWEST_PER_DEVICE, STEPS_PER_JOB, without_steps
-from nsysan.attribution.job import Device, Job
+from nsysan.attribution.devices import Device
+from nsysan.attribution.job import Job
 from nsysan.attribution.stages.codes import SOURCES, STAGES
 from nsysan.attribution.stages.device import StepStages
 from nsysan.attribution.stages.tiles import NOT_ASSIGNED
 from nsysan.attribution.steps.exclusion import Exclusion
 from nsysan.attribution.steps.steady import judge_steps, mean_of_steps
 from nsysan.attribution.steps.tiles import DeviceSteps
+from nsysan.model.arrays import Int64Array
 from nsysan.model.confidence import Confidence
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.partition import Part, PartTimes
 from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.stages import Stage
-from nsysan.model.tables import Int64Array
 from nsysan.model.thresholds import SURE_STAGE_FRAC, UNSURE_STAGE_FRAC
 
 _STEP_STAGES = Topic("step_stages", "The mean steady step by stage, mean over devices")

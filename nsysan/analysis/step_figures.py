@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nsysan.analysis.gpu_time import figures_of_parts
 from nsysan.analysis.idle_causes import idle_name
+from nsysan.analysis.steps_of_device import StepsOfDevice
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.idle import Cause
 from nsysan.model.partition import Part, PartTimes
-
-if TYPE_CHECKING:
-    from nsysan.analysis.steps import StepsOfDevice
 
 _STEP = Topic("step", "The steady steps, mean over devices")
 _PARTS = Topic("step_parts", "The mean steady step by part, mean over devices")

@@ -13,14 +13,15 @@ from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.steps import Steps
 from nsysan.attribution.activities import SOURCES
-from nsysan.attribution.job import Device, Job
+from nsysan.attribution.devices import Device
+from nsysan.attribution.job import Job
 from nsysan.attribution.kernel_class import classify
 from nsysan.attribution.steps.steady import judge_steps
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import coded, summed
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.kernels import KernelClass
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.tables import Int64Array
 from nsysan.model.text import display_text, text_hash
 
 ROW_LIMIT = 500

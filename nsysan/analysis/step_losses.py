@@ -20,6 +20,7 @@ from nsysan.attribution.job import Job
 from nsysan.attribution.losses.communication import ExposedByMember
 from nsysan.attribution.losses.device_losses import DeviceLosses, LossKey
 from nsysan.attribution.losses.stretches import Stretches, stretches_of
+from nsysan.model.arrays import Int64Array
 from nsysan.model.idle import Cause
 from nsysan.model.kernels import Collective
 from nsysan.model.lateness import Lateness
@@ -36,7 +37,6 @@ from nsysan.model.losses import (
 )
 from nsysan.model.partition import COMPUTING_PARTS, Part
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.tables import Int64Array
 from nsysan.model.thresholds import ENOUGH_MEASURED_FRAC, ONE_DEVICE_FACTOR, PERSISTENT_FRAC, SHORT_GAP_NS
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.timeline.coverage import coverage

@@ -11,19 +11,22 @@ import numpy as np
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.step_figures import step_figures
+from nsysan.analysis.steps_of_device import Step, StepsOfDevice
+from nsysan.attribution.devices import Device
 from nsysan.attribution.idle.codes import CAUSES
-from nsysan.attribution.job import Device, Job
+from nsysan.attribution.job import Job
 from nsysan.attribution.steps.exclusion import Exclusion
 from nsysan.attribution.steps.job_steps import StepSource
-from nsysan.attribution.steps.steady import JudgedSteps, judge_steps, mean_of_steps
+from nsysan.attribution.steps.judged import JudgedSteps
+from nsysan.attribution.steps.steady import judge_steps, mean_of_steps
 from nsysan.attribution.steps.tiles import DeviceSteps
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import distinct
 from nsysan.model.figures import Bearing, Condition, Figure
 from nsysan.model.idle import IdleCauses
 from nsysan.model.partition import PartTimes
 from nsysan.model.profilers import RECORD_HOST, Recapture
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.tables import Int64Array
 from nsysan.model.text import display_text
 from nsysan.model.thresholds import SLOW_STEP_FACTOR
 from nsysan.timeline.coverage import coverage
@@ -37,52 +40,6 @@ _MARKED_STEPS = Recapture(
     nsys="Mark each step with an NVTX range that numbers it, or name its ranges with --marker.",
     torch="Call the profiler's step() after each step, or name the annotations of steps with --marker.",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One closed step. ``idle_causes`` holds the causes that it has, null where calls were not recorded.
-
-    ``marker`` is null where no range marks it, ``excluded`` where it counts; else that says why it does not.
-    """
-
-    marker: str | None
-    start_ns: int
-    end_ns: int
-    duration_ns: int
-    time: PartTimes
-    idle_causes: dict[str, int] | None
-    excluded: Exclusion | None
-
-
-@dataclass(frozen=True, slots=True)
-class StepsOfDevice:
-    """The steps of a device. All figures but ``step_count`` are of the ``count`` steady ones, null where there is none.
-
-    ``marker`` is the name that its markers share, null without markers. ``list`` holds the first closed steps; there
-    are ``step_count``. ``lead_ns`` is the window before the first, ``open_ns`` what follows the last. ``time`` and
-    ``idle_causes`` are the mean step's. ``slow_count`` steps take over 1.2 medians; ``slow_every`` is their distance
-    in steps where that is always the same, from three of them on. ``trend_frac`` = median of the last third / median
-    of the first third - 1, null for fewer than six steps.
-    """
-
-    id: str
-    source: StepSource
-    marker: str | None
-    step_count: int
-    count: int
-    lead_ns: int
-    open_ns: int
-    median_ns: float | None
-    mean_ns: float | None
-    p90_ns: int | None
-    max_ns: int | None
-    slow_count: int
-    slow_every: int | None
-    trend_frac: float | None
-    time: PartTimes | None
-    idle_causes: IdleCauses | None
-    list: tuple[Step, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ import numpy as np
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.cuda_calls import CallKind
+from nsysan.attribution.devices import Device
 from nsysan.attribution.host import Host
-from nsysan.attribution.job import Device, Job
+from nsysan.attribution.job import Job
 from nsysan.model.host_events import Synchronization as SynchronizationType
 from nsysan.model.profilers import RECORD_HOST
 from nsysan.model.results import ResultSet, Skipped

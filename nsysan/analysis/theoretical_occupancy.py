@@ -11,8 +11,9 @@ import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
+from nsysan.attribution.devices import Device
 from nsysan.attribution.grouping import codes_of
-from nsysan.attribution.job import Device, Job
+from nsysan.attribution.job import Job
 from nsysan.hardware.occupancy import Limiter, theoretical_occupancy
 from nsysan.model.details import Detail
 from nsysan.model.distinct import first_rows

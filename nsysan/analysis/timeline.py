@@ -24,11 +24,12 @@ from nsysan.analysis.lanes.streams import STREAM_LIMIT, StreamLane, streams_of
 from nsysan.analysis.rank_waits import RankWaits
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.clocks import Clock
+from nsysan.attribution.devices import Gpu
 from nsysan.attribution.idle.idle_pieces import IdlePieces
-from nsysan.attribution.job import Gpu, Job
+from nsysan.attribution.job import Job
+from nsysan.model.arrays import Int64Array
 from nsysan.model.partition import PartTimes
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.tables import Int64Array
 from nsysan.timeline.coverage import coverage, even_edges
 from nsysan.timeline.intervals import Intervals
 from nsysan.timeline.occupancy import Occupancy

@@ -65,6 +65,10 @@ class TrainingLogs:
 
     training_logs: tuple[TrainingLogSummary, ...]
 
+    def not_given(self) -> str | None:
+        """What the figures are read of; None where it was given."""
+        return None if self.training_logs else "log of training"
+
     def conditions(self) -> Iterator[Condition]:
         """The batch, where a log tells it."""
         batches = sorted({log.global_batch for log in self.training_logs if log.global_batch is not None})

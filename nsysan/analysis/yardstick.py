@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from nsysan.attribution.job import Gpu, Job
+from nsysan.attribution.devices import Gpu
+from nsysan.attribution.job import Job
 from nsysan.hardware.data_sheet_table import DataSheet
 from nsysan.hardware.data_sheets import GpuFacts, sheet_of
 from nsysan.hardware.matching import Match, match_gpu

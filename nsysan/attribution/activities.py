@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nsysan.attribution.kernel_class import classify
+from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.columns import as_few_bytes
 from nsysan.model.copies import CopyKind
 from nsysan.model.distinct import coded, distinct
 from nsysan.model.partition import Activity
-from nsysan.model.tables import ABSENT, BoolArray, Copies, GpuActivities, IdArray, Int64Array, Kernels, Table
+from nsysan.model.tables import ABSENT, Copies, GpuActivities, Kernels, Table
 from nsysan.model.trace import GPU_TABLES, IMPOSSIBLE_NS, Trace
 from nsysan.timeline.occupancy import KindArray
 from nsysan.timeline.ordering import is_ascending, order_of

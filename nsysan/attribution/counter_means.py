@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.partition import Part
-from nsysan.model.tables import CounterSamples, IdArray, Int64Array
+from nsysan.model.tables import CounterSamples
 from nsysan.timeline.coverage import coverage
 from nsysan.timeline.intervals import Intervals
 from nsysan.timeline.occupancy import Occupancy

@@ -8,8 +8,8 @@ from enum import IntEnum
 
 import numpy as np
 
+from nsysan.model.arrays import BoolArray, IdArray
 from nsysan.model.distinct import coded, distinct
-from nsysan.model.tables import BoolArray, IdArray
 from nsysan.model.trace import Trace
 
 

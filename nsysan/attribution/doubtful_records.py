@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from nsysan.attribution.activities import SOURCES, DeviceActivities
+from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.columns import concatenated
 from nsysan.model.distinct import distinct
 from nsysan.model.prose import spelled
 from nsysan.model.run import Note
-from nsysan.model.tables import BoolArray, GpuActivities, IdArray, Int64Array
+from nsysan.model.tables import GpuActivities
 from nsysan.model.text import display_text
 from nsysan.model.thresholds import REPEATED_ROWS_FRAC
 from nsysan.model.trace import Trace, is_timed

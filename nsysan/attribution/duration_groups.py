@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.activities import Activities
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.columns import as_few_bytes, concatenated
 from nsysan.model.distinct import coded, distinct, summed
-from nsysan.model.tables import IdArray, Int64Array, Table
+from nsysan.model.tables import Table
 from nsysan.timeline.ordering import grouped_rows
 
 P95_PERCENT = 95

@@ -10,6 +10,7 @@ from nsysan.attribution.clocks import clocks_of
 from nsysan.attribution.collectives.job_collectives import JobCollectives
 from nsysan.attribution.collectives.members import Member
 from nsysan.attribution.collectives.ranks import RankChoice
+from nsysan.attribution.devices import Device, Gpu
 from nsysan.attribution.duration_groups import GpuDurations
 from nsysan.attribution.folded_work import FoldedDevice, FoldedReport
 from nsysan.attribution.gpu_identity import identify_gpu
@@ -17,7 +18,7 @@ from nsysan.attribution.hollow_windows import hollow_window_notes
 from nsysan.attribution.host import Host
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.job_idle import JobIdle
-from nsysan.attribution.job import Device, Gpu, Job, choose_gpu, trace_notes, unusable_notes
+from nsysan.attribution.job import Job, choose_gpu, trace_notes, unusable_notes
 from nsysan.attribution.job_sums import JobSums
 from nsysan.attribution.matching import FoundDevice, group_by_gpu, matching_notes
 from nsysan.attribution.stages.job_stages import JobStages

@@ -11,8 +11,8 @@ import numpy as np
 from nsysan.attribution.activities import Activities, solid_ones
 from nsysan.attribution.gap_sums import GapFold, NameOf
 from nsysan.attribution.work_sums import WorkSums
+from nsysan.model.arrays import Int64Array
 from nsysan.model.partition import Activity
-from nsysan.model.tables import Int64Array
 from nsysan.timeline.occupancy import STATE_COUNT, Occupancy, StateTimes, sweep
 
 _KINDS = np.array([int(kind) for kind in Activity], np.uint8)

@@ -26,8 +26,8 @@ from nsysan.attribution.gap_sums import NameOf
 from nsysan.attribution.gpu_identity import identify_gpu
 from nsysan.attribution.kernel_durations import KernelFold, KernelNames
 from nsysan.attribution.work_sums import WorkSums
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.partition import Activity
-from nsysan.model.tables import IdArray, Int64Array
 from nsysan.model.trace import Trace
 
 _NO_KERNELS = np.empty(0, np.int32)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.activities import Activities, solid_ones
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import summed
-from nsysan.model.tables import Int64Array
 from nsysan.model.units import NS_PER_MS, NS_PER_S, NS_PER_US
 from nsysan.timeline.intervals import Intervals
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nsysan.attribution.job import Gpu, Job
+from nsysan.attribution.devices import Gpu
+from nsysan.attribution.job import Job
 from nsysan.model.distinct import distinct
 from nsysan.model.tables import CounterSamples
 

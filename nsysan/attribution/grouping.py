@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import coded
-from nsysan.model.tables import Int64Array
 from nsysan.timeline.ordering import grouped_order
 
 _NO_ROWS = np.empty(0, np.int64)

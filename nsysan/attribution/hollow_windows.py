@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from nsysan.attribution.devices import Gpu
+from nsysan.attribution.job_sums import JobSums
+from nsysan.attribution.work_sums import WorkSums
 from nsysan.model.run import Note
 from nsysan.model.thresholds import HOLLOW_FRAC
 from nsysan.model.units import counted, format_duration, format_fraction
-
-if TYPE_CHECKING:
-    from nsysan.attribution.job import Gpu
-    from nsysan.attribution.job_sums import JobSums
-    from nsysan.attribution.work_sums import WorkSums
 
 
 def hollow_window_notes(gpus: Sequence[Gpu], sums: JobSums) -> Iterator[Note]:

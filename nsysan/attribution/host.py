@@ -14,9 +14,10 @@ from nsysan.attribution.idle.range_causes import causes_of_groups
 from nsysan.attribution.launch import NO_CALL, Launches, join_launches
 from nsysan.attribution.ranges.names import NameGroups, name_groups
 from nsysan.attribution.sound_records import without_damaged
+from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.distinct import coded
 from nsysan.model.host_events import STACKED
-from nsysan.model.tables import ABSENT, BoolArray, IdArray, Int64Array, NvtxRanges, RuntimeCalls
+from nsysan.model.tables import ABSENT, NvtxRanges, RuntimeCalls
 from nsysan.model.trace import PROCESS_BITS, Trace
 from nsysan.timeline.ordering import order_of
 

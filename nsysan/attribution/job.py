@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from nsysan.attribution.activities import (
-    SOURCES,
     Activities,
-    DeviceRecords,
     activity_name,
     collect_activities,
     in_order,
@@ -18,8 +16,9 @@ from nsysan.attribution.clocks import Clock, clocks_of, shifted
 from nsysan.attribution.collectives.job_collectives import JobCollectives
 from nsysan.attribution.collectives.members import members_of
 from nsysan.attribution.collectives.ranks import RankChoice
+from nsysan.attribution.devices import Device, Gpu, Listed
 from nsysan.attribution.doubtful_records import Repeats, doubt_notes, repeats_in
-from nsysan.attribution.gpu_identity import GpuIdentity, identify_gpu
+from nsysan.attribution.gpu_identity import identify_gpu
 from nsysan.attribution.hollow_windows import hollow_window_notes
 from nsysan.attribution.host import Host
 from nsysan.attribution.idle.host_thread import HostThreads
@@ -31,7 +30,7 @@ from nsysan.attribution.silent_processes import silent_process_notes
 from nsysan.attribution.sound_records import damage_notes
 from nsysan.attribution.stages.job_stages import JobStages
 from nsysan.attribution.steps.job_steps import JobSteps
-from nsysan.attribution.steps.steady import JudgedSteps
+from nsysan.attribution.steps.judged import JudgedSteps
 from nsysan.attribution.told_shapes import ToldShapes
 from nsysan.attribution.window import WindowChoice, bounds_of, window_over
 from nsysan.model.ceilings import Ceilings
@@ -39,100 +38,10 @@ from nsysan.model.errors import UsageError
 from nsysan.model.evidence import Evidence
 from nsysan.model.nccl_log import NcclLog
 from nsysan.model.run import Note
-from nsysan.model.tables import IdArray
 from nsysan.model.text import display_text, first_names
-from nsysan.model.trace import Trace, process_of
+from nsysan.model.trace import Trace
 from nsysan.model.units import counted, format_timestamp
-from nsysan.timeline.occupancy import KindArray, Occupancy, sweep
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Listed:
-    """Work one by one, in order, and which of it ran at every moment of the window."""
-
-    activities: Activities
-    occupancy: Occupancy
-
-
-@dataclass(frozen=True, slots=True)
-class Device:
-    """A GPU as one process of one report saw it, on that report's clock.
-
-    ``listed`` is null in a job whose work is known as sums only; to ask for activities or occupancy is an error then.
-    """
-
-    id: str
-    gpu_id: str
-    report: int
-    work: DeviceRecords
-    listed: Listed | None
-
-    @property
-    def global_pid(self) -> int:
-        """The serialized id of the process."""
-        return self.work.global_pid
-
-    @property
-    def device_id(self) -> int:
-        """The process' CUDA ordinal."""
-        return self.work.device_id
-
-    @property
-    def activities(self) -> Activities:
-        """What it ran."""
-        return _known(self.listed).activities
-
-    @property
-    def occupancy(self) -> Occupancy:
-        """Which kinds of work ran when."""
-        return _known(self.listed).occupancy
-
-    def rows_of(self, table: str) -> IdArray:
-        """Where its activities stand in one of the trace's tables of GPU work."""
-        rows: IdArray = self.activities.row[self.activities.source == SOURCES.index(table)]
-        return rows
-
-    def kinds_of(self, table: str) -> KindArray:
-        """The ``Activity`` of each of ``rows_of`` that table."""
-        kinds: KindArray = self.activities.kind[self.activities.source == SOURCES.index(table)]
-        return kinds
-
-    @property
-    def pid(self) -> int | None:
-        """The process id on its host."""
-        return process_of(self.global_pid)
-
-
-@dataclass(frozen=True, slots=True)
-class Gpu:
-    """A physical GPU or MIG instance with the work of all its devices, on the clock of its first device's report."""
-
-    id: str
-    identity: GpuIdentity
-    devices: tuple[Device, ...]
-    listed: Listed | None
-
-    @property
-    def activities(self) -> Activities:
-        """What it ran."""
-        return _known(self.listed).activities
-
-    @property
-    def occupancy(self) -> Occupancy:
-        """Which kinds of work ran when."""
-        return _known(self.listed).occupancy
-
-    @property
-    def window_ns(self) -> tuple[int, int]:
-        """Begin and end of the judged stretch."""
-        return int(self.occupancy.bounds_ns[0]), int(self.occupancy.bounds_ns[-1])
-
-
-def _known(listed: Listed | None) -> Listed:
-    """Raises LookupError where work is known as sums only: an analysis that needs more must not say ``of_sums``."""
-    if listed is None:
-        raise LookupError("the work of this job is known as sums only")
-    return listed
+from nsysan.timeline.occupancy import Occupancy, sweep
 
 
 @dataclass(frozen=True)  # with slots it could keep nothing that is asked for by every rank of a thousand

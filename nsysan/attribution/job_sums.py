@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from nsysan.attribution.activities import activity_name
+from nsysan.attribution.devices import Device, Gpu
 from nsysan.attribution.duration_groups import GpuDurations
 from nsysan.attribution.kernel_durations import KernelNames, kernel_durations
 from nsysan.attribution.work_sums import WorkSums, sums_of
 from nsysan.model.trace import Trace
-
-if TYPE_CHECKING:
-    from nsysan.attribution.job import Device, Gpu
 
 
 class JobSums:

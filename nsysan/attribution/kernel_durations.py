@@ -8,9 +8,9 @@ import numpy as np
 
 from nsysan.attribution.activities import SOURCES, Activities
 from nsysan.attribution.duration_groups import Durations, GpuDurations, windowed_durations
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.columns import concatenated
 from nsysan.model.distinct import coded, distinct
-from nsysan.model.tables import IdArray, Int64Array
 from nsysan.model.trace import Trace
 
 _GROUPED_ROWS = 1 << 18

@@ -10,9 +10,10 @@ import numpy as np
 from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.kernels_of_class import are_of_class
 from nsysan.attribution.told_shapes import Sides, ToldShapes, operators_of
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.distinct import coded, first_rows
 from nsysan.model.kernels import KernelClass
-from nsysan.model.tables import ABSENT, IdArray, Int64Array, KernelDimensions
+from nsysan.model.tables import ABSENT, KernelDimensions
 from nsysan.model.trace import Trace
 from nsysan.timeline.labelling import NOBODY
 

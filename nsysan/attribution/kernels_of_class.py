@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from nsysan.attribution.kernel_class import classify
+from nsysan.model.arrays import BoolArray, IdArray
 from nsysan.model.distinct import coded
 from nsysan.model.kernels import KernelClass
-from nsysan.model.tables import BoolArray, IdArray
 from nsysan.model.trace import Trace
 
 

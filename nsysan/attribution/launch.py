@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.activities import SOURCES, Activities
+from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.columns import as_few_bytes
 from nsysan.model.distinct import NOWHERE, Distinct
-from nsysan.model.tables import ABSENT, BoolArray, IdArray, Int64Array, RuntimeCalls
+from nsysan.model.tables import ABSENT, RuntimeCalls
 from nsysan.model.trace import PROCESS_BITS, Trace
 
 NO_CALL = -1

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from nsysan.attribution.host import Host
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import coded
-from nsysan.model.tables import Int64Array
 from nsysan.model.thresholds import SAME_JOB_FRAC
 from nsysan.timeline.labelling import NOBODY
 

@@ -10,7 +10,8 @@ import numpy as np
 from nsysan.attribution.activities import Activities
 from nsysan.attribution.host import Host
 from nsysan.attribution.launch import NO_CALL
-from nsysan.model.tables import Int64Array, Table
+from nsysan.model.arrays import Int64Array
+from nsysan.model.tables import Table
 
 WindowedWork = tuple[Activities, tuple[int, int]]
 """Activities of one device, and the window at which they are cut."""

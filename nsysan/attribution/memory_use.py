@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.grouping import codes_of
+from nsysan.model.arrays import Int64Array
 from nsysan.model.copies import MemoryKind, MemoryOperation
-from nsysan.model.tables import AllocatorStates, Int64Array, MemoryEvents
+from nsysan.model.tables import AllocatorStates, MemoryEvents
 from nsysan.timeline.ordering import order_of
 
 _ON_DEVICE = (MemoryKind.DEVICE, MemoryKind.ARRAY, MemoryKind.DEVICE_STATIC)

@@ -8,9 +8,10 @@ import numpy as np
 
 from nsysan.attribution.host import Host
 from nsysan.attribution.launch import NO_CALL
+from nsysan.model.arrays import Int64Array
 from nsysan.model.copies import UNIFIED_KINDS
 from nsysan.model.run import Note
-from nsysan.model.tables import Copies, GpuActivities, Int64Array
+from nsysan.model.tables import Copies, GpuActivities
 from nsysan.model.text import display_text
 from nsysan.model.thresholds import DOUBTED_PAIRS_FRAC
 from nsysan.model.units import format_count

@@ -13,15 +13,17 @@ from typing import Protocol
 
 import numpy as np
 
+from nsysan.attribution.devices import Device
 from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.host import Host
-from nsysan.attribution.job import Device, Job
+from nsysan.attribution.job import Job
 from nsysan.attribution.kernels_of_class import are_of_class
 from nsysan.attribution.told_shapes import Sides, operators_of
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.ceilings import Dtype
 from nsysan.model.distinct import coded, first_rows, summed
 from nsysan.model.kernels import KernelClass
-from nsysan.model.tables import IdArray, Int64Array, Kernels, Table
+from nsysan.model.tables import Kernels, Table
 from nsysan.timeline.labelling import NOBODY
 
 _DTYPES = (
@@ -90,6 +92,10 @@ class ShapesElsewhere(KnownShapes, Protocol):
     def name(self) -> str:
         """What the recording is called."""
 
+    @property
+    def rank(self) -> int | None:
+        """The rank that was recorded, None where nothing tells."""
+
     def operators_in(self, host: Host, launched: Int64Array, rows: Int64Array) -> Int64Array | None:
         """By kernel the number of its operator, NOBODY where it tells none; None where the device's do not fit."""
 
@@ -97,7 +103,8 @@ class ShapesElsewhere(KnownShapes, Protocol):
 def find_products(job: Job, device: Device, profiled: Sequence[ShapesElsewhere] = ()) -> FoundProducts:
     """The products that a device did in its window, whole kernels only.
 
-    Where its report tells no shapes, the first of ``profiled`` whose launches fit does.
+    Where its report tells no shapes, the first of ``profiled`` whose launches fit does, of those of the report's rank
+    before others: ranks may multiply other shapes with the same kernels, as experts with more tokens do.
     """
     trace = job.traces[device.report]
     if trace.kernels is None:
@@ -108,7 +115,8 @@ def find_products(job: Job, device: Device, profiled: Sequence[ShapesElsewhere] 
     told = job.told_shapes[device.report]
     shapes: KnownShapes = told
     operator_of, source = operators_of(told, rows), None
-    for elsewhere in () if np.any(operator_of != NOBODY) else profiled:
+    nearest = sorted(profiled, key=lambda one: one.rank is None or one.rank != trace.rank)
+    for elsewhere in () if np.any(operator_of != NOBODY) else nearest:
         fitting = elsewhere.operators_in(told.host, device.rows_of("kernels").astype(np.int64), rows)
         if fitting is not None:
             shapes, operator_of, source = elsewhere, fitting, elsewhere.name

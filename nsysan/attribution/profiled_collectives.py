@@ -13,7 +13,9 @@ from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.host import Host
 from nsysan.attribution.launch import NO_CALL
 from nsysan.attribution.launch_order import kernel_names, period_of, places_of_names
-from nsysan.model.tables import ABSENT, CollectiveCalls, Int64Array
+from nsysan.model.arrays import Int64Array
+from nsysan.model.distinct import summed
+from nsysan.model.tables import ABSENT, CollectiveCalls
 from nsysan.model.trace import Trace
 from nsysan.timeline.labelling import NOBODY
 
@@ -82,6 +84,25 @@ def profiled_calls(trace: Trace) -> ProfiledCalls | None:
     ]
     period = period_of(np.array(kinds, np.int64))
     return ProfiledCalls(tuple(names[:period]), found.first[:period], count[:period], recorded)
+
+
+def differing_count(one: CollectiveCalls, other: CollectiveCalls) -> int:
+    """Of how many launches in one report the two tell other sizes; only those count of which both tell every size."""
+    both = CollectiveCalls.concatenate([one, other])
+    launch = codes_of(both.global_tid.astype(np.int64), both.start_ns)
+    count = int(launch.max(initial=-1)) + 1
+    told = [
+        _bytes_of_launches(calls, place, count)
+        for calls, place in zip((one, other), np.split(launch, [len(one)]), strict=True)
+    ]
+    return int(((told[0] != told[1]) & (told[0] != ABSENT) & (told[1] != ABSENT)).sum())
+
+
+def _bytes_of_launches(calls: CollectiveCalls, launch: Int64Array, count: int) -> Int64Array:
+    """What each of ``count`` launches moves, ABSENT where a size is not told."""
+    unknown = np.bincount(launch[calls.size_bytes == ABSENT], minlength=count) > 0
+    unknown |= np.bincount(launch, minlength=count) == 0
+    return np.where(unknown, ABSENT, summed(calls.size_bytes, launch, count))
 
 
 def _calls_of_kernels(host: Host, recorded: CollectiveCalls, rows: Int64Array) -> CallsOfKernels:

@@ -11,9 +11,9 @@ from nsysan.attribution.job import build_job
 from nsysan.attribution.kernels_of_class import are_of_class
 from nsysan.attribution.launch_order import kernel_names, period_of, places_of_names
 from nsysan.attribution.told_shapes import Sides, ToldShapes, operators_of
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.kernels import KernelClass
 from nsysan.model.profiled import ProfiledTrace
-from nsysan.model.tables import IdArray, Int64Array
 from nsysan.model.text import display_text
 from nsysan.timeline.labelling import NOBODY
 
@@ -27,6 +27,7 @@ class ProfiledShapes:
     """
 
     name: str
+    rank: int | None
     kernel_names: tuple[str, ...]
     sides: tuple[Sides | None, ...]
     first_place: Int64Array
@@ -53,6 +54,21 @@ class ProfiledShapes:
         """What the operators at these places multiply."""
         found = [self.sides[place] for place in names.tolist()]
         return [sides for sides in found if sides is not None]
+
+    def differing_from(self, other: ProfiledShapes) -> tuple[int, int] | None:
+        """Of how many launches the two tell different products, and of how many both tell one.
+
+        None where their launches are not the same.
+        """
+        places = places_of_names(self.kernel_names, other.kernel_names)
+        if places is None:
+            return None
+        told = [
+            (self.sides[place], sides)
+            for place, sides in zip(places.tolist(), other.sides, strict=True)
+            if place != NOBODY and sides is not None and self.sides[place] is not None
+        ]
+        return sum(one != another for one, another in told), len(told)
 
     def _numbered(self, places: Int64Array) -> Int64Array:
         """The operators at these places of the profile, told apart by the run through it."""
@@ -83,7 +99,7 @@ def profiled_shapes(profiled: ProfiledTrace) -> ProfiledShapes | None:
     operators = np.where(range_of == NOBODY, NOBODY - 1 - np.arange(len(rows)), range_of)[:period]
     _, first, place_of = np.unique(operators, return_index=True, return_inverse=True)
     name = display_text(profiled.name)
-    return ProfiledShapes(name, tuple(names[:period]), tuple(sides[:period]), first[place_of.reshape(-1)])
+    return ProfiledShapes(name, trace.rank, tuple(names[:period]), tuple(sides[:period]), first[place_of.reshape(-1)])
 
 
 def _known_sides(told: ToldShapes, range_of: Int64Array) -> list[Sides | None]:

@@ -9,8 +9,9 @@ import numpy as np
 from nsysan.attribution.activities import Activities
 from nsysan.attribution.host import Host
 from nsysan.attribution.launch import NO_CALL
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import coded, first_rows
-from nsysan.model.tables import ABSENT, Int64Array, Table
+from nsysan.model.tables import ABSENT, Table
 
 
 @dataclass(frozen=True, slots=True, eq=False)

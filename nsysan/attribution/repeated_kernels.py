@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nsysan.attribution.grouping import codes_of
-from nsysan.model.tables import BoolArray, Int64Array
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.thresholds import REPEATED_RUN_KERNELS, REPEATED_RUN_NAMES
 
 _FORWARD_KERNEL = re.compile(r"forward|fwd", re.IGNORECASE)

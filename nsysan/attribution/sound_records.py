@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from nsysan.model.arrays import BoolArray
 from nsysan.model.counters import COUNTERS, Counter
 from nsysan.model.prose import spelled
 from nsysan.model.run import Note
-from nsysan.model.tables import ABSENT, BoolArray, CounterSamples, MemoryEvents, NvtxDetails, Table
+from nsysan.model.tables import ABSENT, CounterSamples, MemoryEvents, NvtxDetails, Table
 from nsysan.model.text import display_text
 from nsysan.model.trace import IMPOSSIBLE_BYTES, IMPOSSIBLE_NS, Trace
 from nsysan.model.units import counted

@@ -11,8 +11,8 @@ import numpy as np
 from nsysan.attribution.host import Host
 from nsysan.attribution.launch import NO_CALL
 from nsysan.attribution.ranges.names import SIZES, parse_operator
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.distinct import distinct
-from nsysan.model.tables import IdArray, Int64Array
 from nsysan.timeline.labelling import NOBODY, innermost
 
 _MOST_SIDE = 1 << 40

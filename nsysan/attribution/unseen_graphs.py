@@ -11,8 +11,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from nsysan.attribution.job import Job
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.profilers import Profiler
-from nsysan.model.tables import ABSENT, BoolArray, Int64Array, RuntimeCalls
+from nsysan.model.tables import ABSENT, RuntimeCalls
 from nsysan.model.trace import PROCESS_BITS, Trace
 
 LAUNCH_NAME = "GraphLaunch"

@@ -10,6 +10,7 @@ import click
 
 from nsysan.cli.amounts import up_to
 from nsysan.cli.command import Command
+from nsysan.cli.exit_codes import EXIT_FINDING
 from nsysan.cli.outputs import STDOUT, check_places, print_result, write_all
 from nsysan.cli.paths import path_argument
 from nsysan.cli.progress_line import watching
@@ -20,8 +21,6 @@ from nsysan.model.verdicts import Severity
 
 if TYPE_CHECKING:
     from nsysan.model.run import Run
-
-EXIT_FINDING = 1
 
 
 @dataclass(frozen=True, slots=True)

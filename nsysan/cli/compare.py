@@ -7,13 +7,12 @@ from pathlib import Path
 import click
 
 from nsysan.cli.command import Command
+from nsysan.cli.exit_codes import EXIT_UNDECIDED
 from nsysan.cli.outputs import STDOUT, check_places, print_result, write_all
 from nsysan.cli.paths import path_argument
 from nsysan.cli.progress_line import watching
 from nsysan.model.errors import UsageError
 from nsysan.model.text import visible_text
-
-EXIT_UNDECIDED = 5
 
 
 @click.command("compare", cls=Command, short_help="What changed from one run to another.")

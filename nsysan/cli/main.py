@@ -16,18 +16,13 @@ import click
 import nsysan.cli
 from nsysan import __version__
 from nsysan.cli.command import Group
-from nsysan.cli.entry import EXIT_INTERRUPTED
+from nsysan.cli.exit_codes import EXIT_BROKEN_PIPE, EXIT_BUG, EXIT_INTERRUPTED, EXIT_SIGNALLED, EXIT_USAGE
 from nsysan.cli.outputs import StandardOutputError
 from nsysan.model.errors import NsysanError
 from nsysan.model.registry import discover
 from nsysan.model.text import visible_text
 from nsysan.output.published import keeping_record
 
-EXIT_USAGE = 2
-EXIT_BUG = 4
-EXIT_SIGNALLED = 128
-"""Plus the number of the signal, as a shell tells of a program that one ended."""
-EXIT_BROKEN_PIPE = 141
 DEBUG_VARIABLE = "NSYSAN_DEBUG"
 
 

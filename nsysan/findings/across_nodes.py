@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from nsysan.analysis.collectives import CollectiveRow, Collectives
+from nsysan.analysis.collective_row import CollectiveRow
+from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.nccl_logs import NcclLogs, NcclLogSummary, TimingInLog
 from nsysan.analysis.ranges import Ranges
 from nsysan.analysis.step_losses import Loss, LossReport, StepLosses

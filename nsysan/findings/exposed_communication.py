@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from nsysan.analysis.collectives import CollectiveRow, Collectives
+from nsysan.analysis.collective_row import CollectiveRow
+from nsysan.analysis.collectives import Collectives
 from nsysan.findings.layout_change import layout_evidence
 from nsysan.findings.losing import finding_of, losses_to, part_evidence
 from nsysan.findings.registry import Rule

@@ -13,7 +13,8 @@ from statistics import median
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.idle_gaps import IdleGaps
-from nsysan.analysis.steps import Steps, StepsOfDevice
+from nsysan.analysis.steps import Steps
+from nsysan.analysis.steps_of_device import StepsOfDevice
 from nsysan.model.idle import Cause
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.thresholds import (

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import msgspec
 
 from nsysan.analysis.ceilings import HeldAgainst
-from nsysan.analysis.collectives import CollectiveRow, Collectives
+from nsysan.analysis.collective_row import CollectiveRow
+from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.step_losses import Loss, LossReport
 from nsysan.findings.losing import finding_of, losses_of, losses_to

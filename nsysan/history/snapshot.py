@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from nsysan.model.figures import Bearing, Condition, Conditioned, Figure, Measured
+from nsysan.model.figures import Bearing, Beside, Condition, Conditioned, Figure, Measured
 from nsysan.model.findings import Finding
 from nsysan.model.recorded import RECORD_KINDS
-from nsysan.model.results import Skipped
+from nsysan.model.results import Result, Skipped
 from nsysan.model.run import Run
 from nsysan.model.verdicts import Severity
 
@@ -62,8 +62,15 @@ def snapshot_of(run: Run) -> Snapshot:
             *_conditions_of_envelope(run),
         ),
         findings=tuple(map(_kept, run.findings)),
-        skipped=run.results.skipped(),
+        skipped=(*run.results.skipped(), *_not_given(results)),
     )
+
+
+def _not_given(results: Iterable[Result]) -> Iterator[Skipped]:
+    """The evidence that nobody gave beside the traces: what it would have told is open, neither solved nor new."""
+    for result in results:
+        if isinstance(result, Beside) and (missing := result.not_given()) is not None:
+            yield Skipped(result.id, f"no {missing} was given", "Give it with --evidence FILE.")
 
 
 def _kept(finding: Finding) -> KeptFinding:

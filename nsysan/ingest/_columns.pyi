@@ -1,6 +1,6 @@
 from collections.abc import Callable, Sequence
 
-from nsysan.model.tables import Int64Array
+from nsysan.model.arrays import Int64Array
 
 class HandOverError(Exception): ...
 

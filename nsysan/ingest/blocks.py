@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nsysan.ingest.columns import Column
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.columns import concatenated, narrowed
-from nsysan.model.tables import IdArray, Int64Array
 
 
 class WholeNeededError(Exception):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from nsysan.model.tables import IdArray
+from nsysan.model.arrays import IdArray
 
 FIRST_INLINE_ID = 1 << 62
 """Beyond any id that nsys gives."""

@@ -12,8 +12,9 @@ import numpy as np
 from nsysan import __version__
 from nsysan.ingest.counts import NCCL_DOMAIN, Counts, GpuWork
 from nsysan.ingest.shown import shown, shown_devices, shown_gpus, shown_groups, shown_identity
+from nsysan.model.arrays import Int64Array
 from nsysan.model.contents import Communicators, Contents, OpenQuestion, TableRows
-from nsysan.model.tables import ABSENT, GpuActivities, Int64Array, NvtxRanges
+from nsysan.model.tables import ABSENT, GpuActivities, NvtxRanges
 from nsysan.model.text import display_text
 from nsysan.model.trace import GPU_TABLES, PROCESS_BITS, Trace, is_timed
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from nsysan.model.tables import IdArray
+from nsysan.model.arrays import IdArray
 
 _MEASURED = ("_ns", "_bytes")
 _COMPOSED = ("_pid", "_tid")

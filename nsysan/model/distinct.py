@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nsysan.model.tables import IdArray, Int64Array
+from nsysan.model.arrays import IdArray, Int64Array
 
 NOWHERE = -1
 """The place of what is not among the values."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 
 class Unit(str, Enum):
@@ -103,3 +103,13 @@ class Conditioned(Protocol):
 
     def conditions(self) -> Iterable[Condition]:
         """The conditions, the gravest first."""
+
+
+@runtime_checkable
+class Beside(Protocol):
+    """A result that evidence beside the traces tells."""
+
+    id: ClassVar[str]
+
+    def not_given(self) -> str | None:
+        """What would tell it and was not given, ``log of NCCL``; None where it was."""

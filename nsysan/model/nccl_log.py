@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nsysan.model.arrays import Int64Array
 from nsysan.model.evidence import EvidenceItem
 from nsysan.model.kernels import Collective
-from nsysan.model.tables import Int64Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import base64
 
 import numpy as np
 
-from nsysan.model.tables import Int64Array
+from nsysan.model.arrays import Int64Array
 
 _BITS = 7
 _MOST_BYTES = 9  # 63 bits

@@ -10,17 +10,13 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.columns import concatenated, narrowed, taken
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Int64Array = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
-IdArray = npt.NDArray[np.signedinteger[Any]]
-"""Ids, kinds and places, in a type that is wide enough for them: they are compared and looked up, not computed with."""
 AnyNumber = TypeVar("AnyNumber", bound=np.integer[Any])
 
 ABSENT = int(np.iinfo(np.int64).min)

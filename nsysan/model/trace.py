@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from nsysan.model.arrays import BoolArray
 from nsysan.model.profilers import Profiler
 from nsysan.model.software import Software
 from nsysan.model.tables import (
     ABSENT,
     AllocatorStates,
-    BoolArray,
     CollectiveCalls,
     Copies,
     CounterSamples,

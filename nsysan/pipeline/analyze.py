@@ -108,9 +108,10 @@ def analyze(
         keep_freed_memory()
     readable, broken_notes = traces_of(originals, read(originals, reading))
     traces, repeat_notes = without_repeats(readable)
-    evidence = read_evidence(options.evidence, progress, keep_identity=options.keep_identity)
+    beside, evidence_notes = without_copies(options.evidence)
+    evidence = read_evidence(beside, progress, keep_identity=options.keep_identity)
     traces, payload_notes = with_payloads(traces, evidence)
-    traces, call_notes = with_profiled_calls(traces, evidence)
+    traces, call_notes = with_profiled_calls(traces, evidence, options.ranks.world_size)
     progress.begin("finding GPUs and what ran on them")
     ranks = replace(options.ranks, left_out_count=len(broken_notes))
     if fold is None or fold.report is None:
@@ -132,6 +133,7 @@ def analyze(
             *copy_notes,
             *broken_notes,
             *repeat_notes,
+            *evidence_notes,
             *payload_notes,
             *call_notes,
             *(shapes_not_taken_notes(job, results) if any(one.id == Gemms.id for one in wanted) else ()),

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from nsysan.model.arrays import BoolArray
 from nsysan.model.evidence import Evidence
 from nsysan.model.nsys_payloads import ExportedPayloads
 from nsysan.model.run import Note
-from nsysan.model.tables import BoolArray, NcclPayloads
+from nsysan.model.tables import NcclPayloads
 from nsysan.model.text import display_text
 from nsysan.model.trace import Trace
 from nsysan.model.units import counted

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nsysan.analysis.collectives import CollectiveRow, Collectives
+from nsysan.analysis.collective_row import CollectiveRow
+from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.yardstick import Yardstick
 from nsysan.hardware.answers import Ceiling
 from nsysan.hardware.collective_ceilings import Exchange, RanksApart, collective_ceiling

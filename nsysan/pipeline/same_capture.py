@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import coded
 from nsysan.model.run import Note
-from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.tables import ABSENT
 from nsysan.model.text import display_text
 from nsysan.model.trace import GPU_TABLES, Trace
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from nsysan.analysis.collectives import CollectiveRow
+from nsysan.analysis.collective_row import CollectiveRow
 from nsysan.model.units import counted, format_rate
 from nsysan.report.axis import round_levels
 from nsysan.report.collective_tables import is_contended

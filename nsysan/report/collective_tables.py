@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nsysan.analysis.collectives import CollectiveRow, Collectives, RankRow
+from nsysan.analysis.collective_row import CollectiveRow
+from nsysan.analysis.collectives import Collectives, RankRow
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime
 from nsysan.analysis.stragglers import Straggler
 from nsysan.model.confidence import Confidence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from nsysan.analysis.steps import Step, StepsOfDevice
+from nsysan.analysis.steps_of_device import Step, StepsOfDevice
 from nsysan.model.partition import Part
 from nsysan.model.units import format_count, format_duration
 from nsysan.report.causes import cause_fill, times_by_cause

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nsysan.analysis.steps import Step, StepsOfDevice
+from nsysan.analysis.steps_of_device import Step, StepsOfDevice
 from nsysan.model.units import format_count
 from nsysan.report import cells
 from nsysan.report.causes import most_awaited

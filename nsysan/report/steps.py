@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from nsysan.analysis.gpu_time import GpuTime
-from nsysan.analysis.steps import ExcludedSteps, Step, Steps, StepsOfDevice, StepTable
+from nsysan.analysis.steps import ExcludedSteps, Steps, StepTable
+from nsysan.analysis.steps_of_device import Step, StepsOfDevice
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.thresholds import SLOW_STEP_FACTOR

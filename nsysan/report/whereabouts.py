@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.gpu_time import GpuTime
-from nsysan.analysis.steps import Step
+from nsysan.analysis.steps_of_device import Step
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import format_count

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.distinct import distinct, summed
 from nsysan.model.partition import Part
-from nsysan.model.tables import IdArray, Int64Array
 from nsysan.timeline.occupancy import Occupancy
 from nsysan.timeline.ordering import order_of
 

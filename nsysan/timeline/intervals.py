@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.distinct import distinct
-from nsysan.model.tables import BoolArray, Int64Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import distinct
-from nsysan.model.tables import Int64Array
 from nsysan.timeline.compiled import is_worth_compiling
 from nsysan.timeline.ordering import grouped_rows, order_of
 from nsysan.timeline.stack_sweep import NOBODY, sweep_stack

@@ -11,9 +11,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.distinct import summed
 from nsysan.model.partition import Activity, Part, PartTimes, part_of
-from nsysan.model.tables import BoolArray, IdArray, Int64Array
 from nsysan.timeline.intervals import Intervals, union
 
 KindArray = npt.NDArray[np.uint8]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nsysan.model.tables import IdArray, Int64Array
+from nsysan.model.arrays import IdArray, Int64Array
 
 
 def order_of(keys: Int64Array, *ties: Int64Array) -> Int64Array:

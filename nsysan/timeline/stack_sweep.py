@@ -6,7 +6,7 @@ from collections.abc import MutableSequence, Sequence
 
 import numpy as np
 
-from nsysan.model.tables import Int64Array
+from nsysan.model.arrays import Int64Array
 from nsysan.timeline.compiled import compiled, is_worth_compiling
 
 NOBODY = -1

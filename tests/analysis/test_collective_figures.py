@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nsysan.analysis.collective_figures import collective_figures
-from nsysan.analysis.collectives import CollectiveRow
+from nsysan.analysis.collective_row import CollectiveRow
 from nsysan.model.confidence import Confidence
 from nsysan.model.purposes import Purpose
 

@@ -9,7 +9,8 @@ import pytest
 
 from nsysan.analysis.baseline import Baseline
 from nsysan.analysis.ceilings import HeldAgainst
-from nsysan.analysis.collectives import CollectiveRow, Collectives
+from nsysan.analysis.collective_row import CollectiveRow
+from nsysan.analysis.collectives import Collectives
 from nsysan.attribution.collectives.ranks import RankChoice
 from nsysan.hardware.answers import Level
 from nsysan.model.ceilings import Mode

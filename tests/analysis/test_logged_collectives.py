@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nsysan.analysis.collectives import CollectiveRow, Collectives
+from nsysan.analysis.collective_row import CollectiveRow
+from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.nccl_logs import NcclLogs
 from nsysan.model.trace import RankSource
 from nsysan.pipeline.analyze import AnalyzeOptions

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nsysan.analysis.collectives import CollectiveRow, Collectives
+from nsysan.analysis.collective_row import CollectiveRow
+from nsysan.analysis.collectives import Collectives
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.synth.simulation.payload import Payload, PayloadSchema
 from tests.analysis.nccl_traces import ALL_REDUCE, COMMUNICATOR, MS, SEND_RECV, job, launched

@@ -14,8 +14,8 @@ from nsysan.analysis.rank_waits import SHOWN_PAIRS, AwaitedRank, RankWait, RankW
 from nsysan.analysis.step_waits import StepWaits
 from nsysan.analysis.steps import Steps
 from nsysan.attribution.collectives.charging import charged_waits
-from nsysan.attribution.collectives.job_collectives import Measured
 from nsysan.attribution.collectives.kinds import Meeting
+from nsysan.attribution.collectives.measured import Measured
 from nsysan.attribution.collectives.series import Series
 from nsysan.attribution.collectives.waiting import waits_of
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
@@ -30,8 +30,8 @@ from tests.runs import analyze_exports, result_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from nsysan.model.arrays import Int64Array
     from nsysan.model.run import Run
-    from nsysan.model.tables import Int64Array
 
 
 def test_each_wait_is_charged_to_the_last(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nsysan.analysis.steps import Step, Steps, StepsOfDevice, StepTable, compute_steps
+from nsysan.analysis.steps import Steps, StepTable, compute_steps
+from nsysan.analysis.steps_of_device import Step, StepsOfDevice
 from nsysan.attribution.job import build_job
 from nsysan.attribution.steps.exclusion import Exclusion
 from nsysan.attribution.steps.expression import matched_places

@@ -25,7 +25,7 @@ from nsysan.model.trace import CaptureIdentity, CudaDevice, Fingerprint, Physica
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nsysan.model.tables import Int64Array
+    from nsysan.model.arrays import Int64Array
 
 NAMES = {1: "gemm", 2: "ncclDevKernel_AllReduce", 3: "nvshmem_fused_gemm_all_reduce", 4: "gemm"}
 TIMES = st.integers(-3, 30)

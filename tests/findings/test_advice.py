@@ -8,7 +8,8 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from nsysan.analysis.collectives import CollectiveRow, Collectives
+from nsysan.analysis.collective_row import CollectiveRow
+from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.step_losses import LossReport, StepLosses
 from nsysan.findings import registry
 from nsysan.findings.advice import ALL_ADVICE, advise, refuse_unfounded

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import NOWHERE, Distinct, coded, distinct, first_rows, summed
-from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.tables import ABSENT
 
 LARGEST = np.iinfo(np.int64).max
 # ids with few holes, ids far apart, and both ends of the range

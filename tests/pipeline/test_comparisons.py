@@ -128,3 +128,19 @@ def test_the_real_pair_is_compared_by_shares_and_not_believed_as_a_step() -> Non
     assert sentences_of(comparison)[2].startswith("Send recv over 2 ranks: transfer 176.704 instead of 175.064")
     waits = comparison.topic("collective_waits")[0]
     assert waits.change_frac == pytest.approx(0.75, abs=0.01)
+
+
+def test_what_a_log_tells_is_not_solved_where_no_log_is_given(tmp_path: Path) -> None:
+    """The same report twice, with a log of 3.2 GB/s over 25 Gb/s = 3.125 GB/s and without."""
+    log = tmp_path / "nccl.log"
+    log.write_text(
+        "AllReduce ring 16 ranks 2 nodes link 25 Gb/s Ethernet size 1073741824 elapsed 629.146 ms BusBW 3.2 GB/s\n"
+    )
+    path = Export().kernel(0, 9 * MS, "gemm").write(tmp_path / "rank0.sqlite")
+    without, with_log = (analyze([path], AnalyzeOptions(evidence=evidence)) for evidence in ((), (log,)))
+
+    gone, come = _compared(with_log, without).findings, _compared(without, with_log).findings
+
+    assert [finding.id for finding in gone.before_only] == ["doubted_bandwidth"]
+    assert [finding.id for finding in come.after_only] == ["doubted_bandwidth"]
+    assert (gone.solved, come.new) == ((), ())

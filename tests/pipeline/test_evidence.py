@@ -12,6 +12,7 @@ from nsysan.analysis.baseline import Baseline
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.nccl_logs import NcclLogs, NetworkUse
 from nsysan.analysis.nccl_tests import NcclTests
+from nsysan.analysis.training_logs import TrainingLogs
 from nsysan.ingest.evidence.reading import read_evidence
 from nsysan.model.errors import InputError
 from nsysan.model.findings import Finding
@@ -183,3 +184,21 @@ def test_a_real_log_and_table_beside_a_real_trace() -> None:
     assert "NCCL 2.27.3+cuda12.9 names IB (8 ranks) on RoCE as its network" in text
     assert "nccl-tests reached up to 338.820 GB/s" in text
     assert json.dumps(run.options["evidence"]) == '["nccl-info-8xA800-2.27.log", "nccl-tests-2x8-H100.txt"]'
+
+
+def test_files_of_one_name_are_told_apart_and_copies_count_once(tmp_path: Path) -> None:
+    """Three folders have a ``train.log``, that of the last is a copy of the first."""
+    folders = [tmp_path / name for name in ("before", "after", "copy")]
+    for folder, step_ms in zip(folders, (10, 20, 10), strict=True):
+        folder.mkdir()
+        lines = [f"iteration {step}/ 9 | elapsed time per iteration (ms): {step_ms} |\n" for step in range(1, 6)]
+        (folder / "train.log").write_text("".join(lines))
+    evidence = tuple(folder / "train.log" for folder in folders)
+
+    run = analyze_exports(tmp_path, Export().kernel(0, 9_000, "gemm"), options=AnalyzeOptions(evidence=evidence))
+
+    logs = result_of(run, TrainingLogs).training_logs
+    assert [(log.name, log.step_ns) for log in logs] == [("train.log (1)", 10e6), ("train.log (2)", 20e6)]
+    assert [note.sentence for note in run.notes if note.id == "same_content"] == [
+        "train.log and train.log have the same content: it is counted once."
+    ]

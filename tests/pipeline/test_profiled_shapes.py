@@ -11,6 +11,7 @@ from nsysan.analysis.gemms import Gemms
 from nsysan.model.results import Skipped
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.synth.generate import generate
+from nsysan.synth.placement import Layout
 from nsysan.synth.request import FileFormat, Request
 from nsysan.synth.scenario import find_scenario
 from nsysan.synth.trace_kind import TraceKind
@@ -56,3 +57,16 @@ def test_a_profile_of_another_job_tells_nothing(tmp_path: Path) -> None:
     found = analyze(written(tmp_path / "bare", BARE), AnalyzeOptions(evidence=(evidence,))).results.get(Gemms)
 
     assert isinstance(found, Skipped)
+
+
+def test_the_profile_of_a_reports_own_rank_counts_before_others(tmp_path: Path) -> None:
+    """The expert of rank 1 multiplies 1.5 times the rows that others do, with the same kernels."""
+    skewed = replace(HEALTHY, scenario=find_scenario("moe-skew"), rank_count=4, layout=Layout.PER_RANK)
+    evidence = tuple(written(tmp_path / "profiles", replace(skewed, seed=7, file_format=FileFormat.KINETO)))
+    bare = replace(skewed, kinds=frozenset({TraceKind.CUDA}))
+
+    told = result_of(analyze(written(tmp_path / "ranges", skewed), AnalyzeOptions()), Gemms)
+    found = result_of(analyze(written(tmp_path / "bare", bare), AnalyzeOptions(evidence=evidence)), Gemms)
+
+    assert found.gemms == told.gemms
+    assert found.gemm_shape_sources == tuple(path.name for path in evidence)

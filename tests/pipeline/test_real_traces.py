@@ -21,8 +21,9 @@ import pytest
 from nsysan.analysis.contention import Contention, SameStream
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime
 from nsysan.analysis.kernel_summary import KernelSummary
+from nsysan.attribution.devices import Device
 from nsysan.attribution.idle.gaps import LaunchedWork, ended_gaps
-from nsysan.attribution.job import Device, Job, build_job
+from nsysan.attribution.job import Job, build_job
 from nsysan.attribution.launch import NO_CALL
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.results import Skipped

@@ -21,7 +21,7 @@ from nsysan.synth.scenario import Scenario, all_scenarios, find_scenario
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nsysan.model.tables import Int64Array
+    from nsysan.model.arrays import Int64Array
     from nsysan.synth.truth.job_truth import RankTruth
 
 NAMING = (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nsysan.analysis.collectives import CollectiveRow, Collectives, RankRow
+from nsysan.analysis.collective_row import CollectiveRow
+from nsysan.analysis.collectives import Collectives, RankRow
 from nsysan.analysis.lateness_causes import WhyLate
 from nsysan.analysis.stragglers import Pattern, Straggler, Stragglers
 from nsysan.model.confidence import Confidence

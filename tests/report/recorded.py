@@ -8,7 +8,8 @@ from nsysan.analysis.gap_story import GapStory
 from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
 from nsysan.analysis.kernel_summary import KernelClassRow, KernelRow, KernelSummary, OmittedKernels
 from nsysan.analysis.ranges import RangeKind, RangeNode, Ranges, RangeTimesOfName
-from nsysan.analysis.steps import ExcludedSteps, Step, Steps, StepsOfDevice, StepTable
+from nsysan.analysis.steps import ExcludedSteps, Steps, StepTable
+from nsysan.analysis.steps_of_device import Step, StepsOfDevice
 from nsysan.attribution.steps.exclusion import Exclusion
 from nsysan.attribution.steps.job_steps import StepSource
 from nsysan.model.idle import Cause

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nsysan.analysis.gpu_time import GpuTime, StartUp
-from nsysan.analysis.steps import Steps, StepsOfDevice
+from nsysan.analysis.steps import Steps
+from nsysan.analysis.steps_of_device import StepsOfDevice
 from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.partition import PartTimes
 from nsysan.report.prose import plain

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from nsysan.analysis.steps import Steps, StepsOfDevice
+from nsysan.analysis.steps import Steps
+from nsysan.analysis.steps_of_device import StepsOfDevice
 from nsysan.attribution.steps.job_steps import StepSource
 from nsysan.model.results import Skipped
 from nsysan.report.elements import Block, ChartColumn, Place

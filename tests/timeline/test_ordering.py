@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsysan.model.tables import Int64Array
+from nsysan.model.arrays import Int64Array
 from nsysan.timeline.ordering import foremost, grouped_order, is_ascending, order_of
 
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(-3, 3), st.integers(0, 2)), max_size=30)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nsysan.model.arrays import Int64Array
 from nsysan.model.packing import pack
-from nsysan.model.tables import Int64Array
 from nsysan.timeline.ordering import foremost, order_of
 
 

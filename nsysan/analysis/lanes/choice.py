@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from nsysan.analysis.idle_gaps import Gap
-from nsysan.attribution.job import Gpu
+from nsysan.attribution.devices import Gpu
 from nsysan.model.partition import COMPUTING_PARTS, Part
 
 SHOWN_GPU_COUNT = 16

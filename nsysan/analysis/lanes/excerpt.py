@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.activities import Activities
-from nsysan.model.tables import Int64Array
+from nsysan.model.arrays import Int64Array
 from nsysan.timeline.intervals import Intervals, union
 
 NEIGHBOUR_COUNT = 24

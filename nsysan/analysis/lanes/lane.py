@@ -9,10 +9,10 @@ import numpy as np
 
 from nsysan.analysis.lanes.waits import CAUSES_LAST_FIRST, cause_coverage, cause_edges, no_causes
 from nsysan.attribution.idle.idle_pieces import IdlePieces
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import distinct
 from nsysan.model.packing import pack
 from nsysan.model.partition import Part
-from nsysan.model.tables import Int64Array
 from nsysan.timeline.coverage import coverage, even_edges, part_edges
 from nsysan.timeline.intervals import Intervals
 from nsysan.timeline.occupancy import Occupancy

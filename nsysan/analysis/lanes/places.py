@@ -9,10 +9,11 @@ import numpy as np
 
 from nsysan.analysis.kernel_summary import KernelRow
 from nsysan.attribution.activities import SOURCES
-from nsysan.attribution.job import Gpu, Job
+from nsysan.attribution.devices import Gpu
+from nsysan.attribution.job import Job
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import coded, distinct
 from nsysan.model.partition import Part
-from nsysan.model.tables import Int64Array
 from nsysan.model.text import text_hash
 from nsysan.timeline.coverage import part_edges
 from nsysan.timeline.occupancy import Occupancy

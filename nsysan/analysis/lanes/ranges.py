@@ -10,10 +10,12 @@ import numpy as np
 from nsysan.analysis.lanes.bundles import by_depth, pack_bundles
 from nsysan.analysis.lanes.names import NameTable
 from nsysan.attribution.clocks import Clock
-from nsysan.attribution.job import Gpu, Job
+from nsysan.attribution.devices import Gpu
+from nsysan.attribution.job import Job
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.distinct import coded
 from nsysan.model.packing import pack
-from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges
+from nsysan.model.tables import ABSENT, NvtxRanges
 from nsysan.model.trace import PID_MASK, PROCESS_BITS, Trace, process_of
 from nsysan.timeline.intervals import Intervals
 from nsysan.timeline.labelling import depths_of

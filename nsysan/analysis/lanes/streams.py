@@ -10,12 +10,14 @@ from nsysan.analysis.lanes.excerpt import Excerpt
 from nsysan.analysis.lanes.lane import Lane, lane_of
 from nsysan.analysis.lanes.names import NameTable
 from nsysan.attribution.activities import SOURCES, Activities
+from nsysan.attribution.devices import Gpu
 from nsysan.attribution.grouping import codes_of
-from nsysan.attribution.job import Gpu, Job, occupancy_of
+from nsysan.attribution.job import Job, occupancy_of
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import distinct, first_rows
 from nsysan.model.packing import pack
 from nsysan.model.partition import Activity
-from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.tables import ABSENT
 from nsysan.model.trace import process_of
 
 STREAM_LIMIT = 6

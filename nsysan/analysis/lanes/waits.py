@@ -6,7 +6,7 @@ import numpy as np
 
 from nsysan.attribution.idle.codes import CAUSES
 from nsysan.attribution.idle.idle_pieces import IdlePieces
-from nsysan.model.tables import Int64Array
+from nsysan.model.arrays import Int64Array
 from nsysan.timeline.coverage import sums_before
 
 CAUSES_LAST_FIRST = CAUSES[::-1]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.collectives.clock_line import FASTEST_DRIFT_FRAC, FEWEST_FOR_DRIFT, line_through
-from nsysan.model.tables import Int64Array
+from nsysan.model.arrays import Int64Array
 from nsysan.model.thresholds import TIE_NS
 
 AGREEMENT_NS = 50_000

@@ -7,9 +7,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from nsysan.attribution.collectives.kinds import KINDS
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import coded
 from nsysan.model.kernels import COLLECTIVE_OF_CALL
-from nsysan.model.tables import ABSENT, Int64Array, NcclPayloads
+from nsysan.model.tables import ABSENT, NcclPayloads
 from nsysan.timeline.ordering import order_of
 
 CALL_KINDS = {name: KINDS.index(kind) for name, kind in COLLECTIVE_OF_CALL.items()}

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from nsysan.attribution.collectives.job_collectives import Measured
+from nsysan.attribution.collectives.measured import Measured
 from nsysan.attribution.collectives.waiting import Waits
-from nsysan.model.tables import BoolArray, Int64Array
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.thresholds import TIE_NS
 
 

@@ -14,7 +14,7 @@ from nsysan.attribution.collectives.kinds import Meeting
 from nsysan.attribution.collectives.members import Member
 from nsysan.attribution.collectives.operations import Operations
 from nsysan.attribution.collectives.series import Clocks, Series
-from nsysan.model.tables import Int64Array
+from nsysan.model.arrays import Int64Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ import numpy as np
 from nsysan.attribution.collectives.calls import CallsOfReport, CommunicatorKey
 from nsysan.attribution.collectives.members import Member
 from nsysan.attribution.collectives.ranks import Ranks, introduced_ranks
-from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.arrays import Int64Array
+from nsysan.model.tables import ABSENT
 
 NOT_IN = -1
 

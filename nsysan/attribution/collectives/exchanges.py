@@ -9,7 +9,8 @@ import numpy as np
 from nsysan.attribution.collectives.kinds import SEND_RECV
 from nsysan.attribution.collectives.operations import Operations
 from nsysan.attribution.collectives.series import Series
-from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.arrays import Int64Array
+from nsysan.model.tables import ABSENT
 
 _TWO = 2
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.partition import Activity, Part, part_of
-from nsysan.model.tables import BoolArray, Int64Array
 from nsysan.timeline.intervals import Intervals, intersection, union
 from nsysan.timeline.occupancy import STATE_COUNT, Occupancy
 

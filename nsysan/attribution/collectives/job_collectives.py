@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -16,25 +16,18 @@ from nsysan.attribution.collectives.clock_line import ClockLine
 from nsysan.attribution.collectives.communicators import Communicators
 from nsysan.attribution.collectives.kinds import Meeting
 from nsysan.attribution.collectives.logged_calls import LoggedCalls, LogUse, with_logs
+from nsysan.attribution.collectives.measured import Measured
 from nsysan.attribution.collectives.members import Member
 from nsysan.attribution.collectives.operations import NONE, JobOperations, Operations, operations_of
 from nsysan.attribution.collectives.pipelines import Pipeline, pipelines_of
 from nsysan.attribution.collectives.ranks import RankChoice, Ranks, ranks_of
 from nsysan.attribution.collectives.series import Pairing, Series, all_series
-from nsysan.attribution.collectives.waiting import Waits, waits_of
+from nsysan.attribution.collectives.waiting import waits_of
 from nsysan.attribution.host import Host
+from nsysan.model.arrays import Int64Array
 from nsysan.model.nccl_log import NcclLog
-from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.tables import ABSENT
 from nsysan.model.trace import RankSource
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Measured:
-    """A series with what is known of its complete instances; ``waits`` is null where nothing is."""
-
-    series: Series
-    complete_table: Int64Array
-    waits: Waits | None
 
 
 class JobCollectives:

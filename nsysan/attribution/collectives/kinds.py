@@ -6,9 +6,9 @@ from enum import Enum
 
 import numpy as np
 
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import coded
 from nsysan.model.kernels import Collective
-from nsysan.model.tables import Int64Array
 
 KINDS = tuple(Collective)
 UNKNOWN = KINDS.index(Collective.UNKNOWN)

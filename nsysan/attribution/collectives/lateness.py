@@ -9,10 +9,11 @@ import numpy as np
 
 from nsysan.attribution.collectives.charging import last_to_come
 from nsysan.attribution.collectives.exchanges import is_among_all
-from nsysan.attribution.collectives.job_collectives import Measured
 from nsysan.attribution.collectives.kinds import SEND_RECV, Meeting
+from nsysan.attribution.collectives.measured import Measured
 from nsysan.attribution.collectives.operations import Operations
-from nsysan.model.tables import BoolArray, Int64Array, Table
+from nsysan.model.arrays import BoolArray, Int64Array
+from nsysan.model.tables import Table
 
 TWO = 2
 

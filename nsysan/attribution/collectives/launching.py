@@ -9,8 +9,9 @@ import numpy as np
 from nsysan.attribution.collectives.calls import Calls
 from nsysan.attribution.collectives.kinds import UNKNOWN
 from nsysan.attribution.launch import NO_CALL
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import coded
-from nsysan.model.tables import Int64Array, RuntimeCalls
+from nsysan.model.tables import RuntimeCalls
 
 NO_SPAN = -1
 

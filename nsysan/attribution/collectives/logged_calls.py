@@ -17,9 +17,10 @@ from nsysan.attribution.collectives.calls import Calls, CallsOfReport, Communica
 from nsysan.attribution.collectives.calls_of_report import launching_calls
 from nsysan.attribution.collectives.kinds import KINDS, OF_THE_WHOLE, SEND_RECV
 from nsysan.attribution.host import Host
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import distinct
 from nsysan.model.nccl_log import LoggedCall, NcclLog, ThreadCalls
-from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.tables import ABSENT
 from nsysan.model.trace import PROCESS_BITS, process_of
 
 _THREAD_MASK = 0xFFFFFF

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.matching import ListedDevice
+from nsysan.model.arrays import Int64Array
 from nsysan.model.partition import Activity
-from nsysan.model.tables import Int64Array
 
 
 @dataclass(frozen=True, slots=True)

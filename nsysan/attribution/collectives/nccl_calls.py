@@ -12,9 +12,10 @@ from nsysan.attribution.collectives.calls import NO_CALLS, Calls, CallsOfReport,
 from nsysan.attribution.collectives.kinds import OF_THE_WHOLE, SEND_RECV
 from nsysan.attribution.collectives.traced_calls import traced_calls
 from nsysan.attribution.host import Host
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import coded
 from nsysan.model.nccl_types import NCCL_TYPES
-from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.tables import ABSENT
 from nsysan.model.trace import PROCESS_BITS
 from nsysan.timeline.ordering import order_of
 

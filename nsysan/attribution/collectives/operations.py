@@ -14,9 +14,10 @@ from nsysan.attribution.collectives.launching import calls_of_kernels
 from nsysan.attribution.collectives.members import Member
 from nsysan.attribution.host import Host
 from nsysan.attribution.kernel_class import classify
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import coded
 from nsysan.model.kernels import Collective
-from nsysan.model.tables import ABSENT, Int64Array, Table
+from nsysan.model.tables import ABSENT, Table
 from nsysan.timeline.ordering import order_of
 
 NONE = -1

@@ -6,13 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from nsysan.attribution.collectives.kinds import SEND_RECV
+from nsysan.attribution.collectives.measured import Measured
 from nsysan.attribution.collectives.operations import Operations
-
-if TYPE_CHECKING:
-    from nsysan.attribution.collectives.job_collectives import Measured
 
 _NEIGHBOURS = 2
 """A stage has one before and one after it at most."""

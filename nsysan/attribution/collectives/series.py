@@ -13,7 +13,8 @@ from nsysan.attribution.collectives.communicators import Communicator
 from nsysan.attribution.collectives.kinds import SEND_RECV, Meeting
 from nsysan.attribution.collectives.operations import NONE, SEVERAL, JobOperations
 from nsysan.attribution.grouping import codes_of
-from nsysan.model.tables import ABSENT, BoolArray, Int64Array
+from nsysan.model.arrays import BoolArray, Int64Array
+from nsysan.model.tables import ABSENT
 
 _TWO = 2
 """Of two ranks each can only exchange with the other."""

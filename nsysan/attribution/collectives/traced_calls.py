@@ -11,8 +11,9 @@ import numpy as np
 
 from nsysan.attribution.collectives.call_ranges import CALL_KINDS, CallRanges, payloads_of
 from nsysan.attribution.host import Host
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import coded
-from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.tables import ABSENT
 from nsysan.model.trace import PROCESS_BITS
 from nsysan.timeline.ordering import order_of
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.collectives.kinds import Meeting
-from nsysan.model.tables import Int64Array
+from nsysan.model.arrays import Int64Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

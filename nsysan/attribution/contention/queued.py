@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nsysan.attribution.activities import Activities
 from nsysan.attribution.contention.streams import stream_codes
+from nsysan.attribution.host import Host
 from nsysan.attribution.launch import NO_CALL
+from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.partition import Activity
-from nsysan.model.tables import BoolArray, IdArray, Int64Array, Table
+from nsysan.model.tables import Table
 from nsysan.model.thresholds import AT_ONCE_NS, SHORTEST_DELAY_NS
 from nsysan.timeline.intervals import union
 from nsysan.timeline.ordering import order_of
-
-if TYPE_CHECKING:
-    from nsysan.attribution.host import Host
 
 _MOST_LOOKED_AT = 10_000
 _NOTHING_ENDED = -1

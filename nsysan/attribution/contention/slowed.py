@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nsysan.attribution.activities import SOURCES
+from nsysan.attribution.devices import Gpu
 from nsysan.attribution.grouping import codes_of
+from nsysan.attribution.job import Job
+from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.distinct import distinct, first_rows
 from nsysan.model.partition import Activity
-from nsysan.model.tables import ABSENT, BoolArray, IdArray, Int64Array, Table
+from nsysan.model.tables import ABSENT, Table
 from nsysan.model.thresholds import BESIDE_FRAC, FEWEST_COMPARED_KERNELS, STEADY_FRAC, UNSTEADY_FRAC
 from nsysan.timeline.intervals import union
 from nsysan.timeline.ordering import grouped_rows
-
-if TYPE_CHECKING:
-    from nsysan.attribution.job import Gpu, Job
 
 
 @dataclass(frozen=True, slots=True, eq=False)

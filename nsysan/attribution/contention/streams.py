@@ -8,8 +8,9 @@ import numpy as np
 
 from nsysan.attribution.activities import SOURCES, Activities
 from nsysan.attribution.grouping import codes_of
+from nsysan.model.arrays import IdArray
 from nsysan.model.partition import Activity
-from nsysan.model.tables import ABSENT, IdArray
+from nsysan.model.tables import ABSENT
 from nsysan.model.trace import Trace
 
 

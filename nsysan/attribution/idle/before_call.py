@@ -10,9 +10,10 @@ from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.idle.gaps import EndedGaps
 from nsysan.attribution.idle.host_thread import HostThread, HostThreads
 from nsysan.attribution.idle.idle_pieces import IdlePieces
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.distinct import distinct
 from nsysan.model.idle import Cause
-from nsysan.model.tables import ABSENT, BoolArray, Int64Array, Table
+from nsysan.model.tables import ABSENT, Table
 from nsysan.model.thresholds import HANDOVER_NS, LOADER_GAP_NS, LONGEST_RESTART_NS
 from nsysan.model.trace import PROCESS_BITS
 from nsysan.timeline.intervals import Intervals, union

@@ -7,9 +7,10 @@ import numpy as np
 from nsysan.attribution.cuda_calls import CallKind, is_any
 from nsysan.attribution.grouping import RowsByKey
 from nsysan.attribution.idle.codes import code_of
+from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.distinct import distinct
 from nsysan.model.idle import Cause
-from nsysan.model.tables import BoolArray, IdArray, Int64Array, RuntimeCalls
+from nsysan.model.tables import RuntimeCalls
 from nsysan.model.thresholds import LIBRARY_START_NS, LONG_CALL_NS
 from nsysan.timeline.labelling import NOBODY
 

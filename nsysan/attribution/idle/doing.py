@@ -8,7 +8,8 @@ import numpy as np
 
 from nsysan.attribution.host import Host
 from nsysan.attribution.idle.host_thread import HostThreads
-from nsysan.model.tables import Int64Array, OsCalls, RuntimeCalls
+from nsysan.model.arrays import Int64Array
+from nsysan.model.tables import OsCalls, RuntimeCalls
 from nsysan.timeline.labelling import NOBODY, first_come
 
 

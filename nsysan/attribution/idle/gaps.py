@@ -10,8 +10,9 @@ import numpy as np
 from nsysan.attribution.activities import SOURCES, Activities
 from nsysan.attribution.host import Host
 from nsysan.attribution.launch import NO_CALL
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.copies import UNIFIED_KINDS, CopyKind
-from nsysan.model.tables import ABSENT, BoolArray, Int64Array, Table
+from nsysan.model.tables import ABSENT, Table
 from nsysan.model.thresholds import BATCH_BYTES
 from nsysan.timeline.intervals import Intervals
 from nsysan.timeline.ordering import order_of

@@ -14,10 +14,11 @@ from nsysan.attribution.idle.call_causes import is_synchronising, is_wait_for_gp
 from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.idle.overheads import overhead_causes, overhead_types
 from nsysan.attribution.idle.range_causes import without_workplaces
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.distinct import coded
 from nsysan.model.host_events import Overhead
 from nsysan.model.idle import Cause
-from nsysan.model.tables import BoolArray, Int64Array, OsCalls, ProfilerOverheads, SchedulingEvents
+from nsysan.model.tables import OsCalls, ProfilerOverheads, SchedulingEvents
 from nsysan.model.thresholds import LONG_CALL_NS
 from nsysan.model.trace import PROCESS_BITS
 from nsysan.timeline.intervals import Intervals, union

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsysan.model.tables import Int64Array, Table
+from nsysan.model.arrays import Int64Array
+from nsysan.model.tables import Table
 
 
 @dataclass(frozen=True, slots=True, eq=False)

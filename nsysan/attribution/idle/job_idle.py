@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from nsysan.attribution.activities import Activities
 from nsysan.attribution.clocks import Clock
+from nsysan.attribution.devices import Device, Gpu
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.pieces import IdleTime, attribute_idle
 from nsysan.model.distinct import distinct
 from nsysan.timeline.intervals import Intervals
-
-if TYPE_CHECKING:
-    from nsysan.attribution.job import Device, Gpu
 
 
 class JobIdle:

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from nsysan.attribution.idle.codes import code_of
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import coded
 from nsysan.model.host_events import Overhead
 from nsysan.model.idle import Cause
-from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.tables import ABSENT
 from nsysan.model.trace import Trace
 
 _LOADING_TYPES = (Overhead.DRIVER_COMPILER, Overhead.MODULE_LOADING, Overhead.LAZY_FUNCTION_LOADING)

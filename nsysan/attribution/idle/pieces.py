@@ -17,9 +17,10 @@ from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.idle.inside_call import pieces_inside
 from nsysan.attribution.launch import NO_CALL
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import summed
 from nsysan.model.idle import Cause, IdleCauses
-from nsysan.model.tables import ABSENT, Int64Array, Table
+from nsysan.model.tables import ABSENT, Table
 from nsysan.timeline.intervals import Intervals
 from nsysan.timeline.ordering import order_of
 

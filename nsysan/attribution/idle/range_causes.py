@@ -9,8 +9,8 @@ import numpy as np
 from nsysan.attribution.grouping import rows_by_key
 from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.ranges.names import NameGroups
+from nsysan.model.arrays import Int64Array
 from nsysan.model.idle import Cause
-from nsysan.model.tables import Int64Array
 from nsysan.timeline.intervals import union
 from nsysan.timeline.labelling import NOBODY
 

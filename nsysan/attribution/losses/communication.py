@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.collectives.exposure import Exposure
-from nsysan.attribution.collectives.job_collectives import JobCollectives, Measured
+from nsysan.attribution.collectives.job_collectives import JobCollectives
 from nsysan.attribution.collectives.kinds import KINDS, SEND_RECV
+from nsysan.attribution.collectives.measured import Measured
 from nsysan.attribution.collectives.pipelines import across_stages, stage_of_members
 from nsysan.attribution.collectives.series import Series
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.kernels import Collective
-from nsysan.model.tables import ABSENT, BoolArray, Int64Array
+from nsysan.model.tables import ABSENT
 from nsysan.timeline.intervals import Intervals, intersection, union
 
 

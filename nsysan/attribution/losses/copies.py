@@ -8,20 +8,22 @@ import numpy as np
 
 from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.cuda_calls import CallKind
+from nsysan.attribution.devices import Device
 from nsysan.attribution.host import Host
 from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.idle.pieces import IdleTime
-from nsysan.attribution.job import Device, Job
+from nsysan.attribution.job import Job
 from nsysan.attribution.launch import NO_CALL
 from nsysan.attribution.stages.codes import UNASSIGNED
 from nsysan.attribution.stages.codes import code_of as stage_code
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.copies import CopyKind, MemoryKind
 from nsysan.model.distinct import distinct
 from nsysan.model.idle import Cause
 from nsysan.model.losses import EXPOSED_COPY
 from nsysan.model.partition import Part
 from nsysan.model.stages import Stage
-from nsysan.model.tables import BoolArray, Copies, Int64Array
+from nsysan.model.tables import Copies
 from nsysan.model.thresholds import BATCH_BYTES, SAVED_BYTES, SAVING_FRAC
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.timeline.intervals import Intervals, intersection, union

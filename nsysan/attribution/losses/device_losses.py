@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from nsysan.attribution.devices import Device
 from nsysan.attribution.idle.codes import CAUSES
-from nsysan.attribution.job import Device, Job
+from nsysan.attribution.job import Job
 from nsysan.attribution.losses.communication import ExposedByMember
 from nsysan.attribution.losses.copies import CopiesOfDevice
+from nsysan.model.arrays import Int64Array
 from nsysan.model.idle import Cause
 from nsysan.model.losses import (
     CLASS_OF_CAUSE,
@@ -18,7 +20,6 @@ from nsysan.model.losses import (
     Bound,
     lost_to,
 )
-from nsysan.model.tables import Int64Array
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.timeline.intervals import Intervals, union
 

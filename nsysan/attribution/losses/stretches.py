@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsysan.attribution.job import Device, Job
+from nsysan.attribution.devices import Device
+from nsysan.attribution.job import Job
 from nsysan.attribution.steps.start_up import start_up_end_without_steps
 from nsysan.attribution.steps.steady import judge_steps
 from nsysan.attribution.steps.tiles import DeviceSteps
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.losses import Basis
-from nsysan.model.tables import BoolArray, Int64Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

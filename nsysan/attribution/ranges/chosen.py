@@ -9,10 +9,11 @@ import numpy as np
 
 from nsysan.attribution.ranges.names import without_details
 from nsysan.attribution.ranges.suggestions import suggested_names
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.errors import UsageError
 from nsysan.model.host_events import unnamed_domain
 from nsysan.model.profilers import RECORD_HOST
-from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges
+from nsysan.model.tables import ABSENT, NvtxRanges
 from nsysan.model.text import LISTED_NAMES, display_text
 from nsysan.model.trace import PROCESS_BITS, Trace
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from nsysan.attribution.grouping import codes_of
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import first_rows
-from nsysan.model.tables import ABSENT, Int64Array, NvtxDetails, NvtxMarks, NvtxRanges
+from nsysan.model.tables import ABSENT, NvtxDetails, NvtxMarks, NvtxRanges
 from nsysan.model.trace import PROCESS_BITS, Trace
 
 _NO_CATEGORY = (ABSENT, 0)

@@ -8,9 +8,9 @@ import numpy as np
 
 from nsysan.attribution.host import Host
 from nsysan.attribution.launched_time import LaunchedTime
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import distinct
 from nsysan.model.host_events import STACKED
-from nsysan.model.tables import Int64Array
 from nsysan.model.trace import PROCESS_BITS
 
 

@@ -10,9 +10,10 @@ from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.host import Host
 from nsysan.attribution.ranges.names import SIZES, OperatorShapes
 from nsysan.attribution.ranges.times import RangeTimes
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.distinct import coded, first_rows
 from nsysan.model.host_events import unnamed_domain
-from nsysan.model.tables import ABSENT, BoolArray, Int64Array, Table
+from nsysan.model.tables import ABSENT, Table
 from nsysan.model.trace import PROCESS_BITS
 from nsysan.timeline.labelling import NOBODY
 from nsysan.timeline.ordering import grouped_order

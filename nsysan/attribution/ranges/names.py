@@ -9,9 +9,9 @@ from itertools import accumulate
 
 import numpy as np
 
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.columns import as_few_bytes
 from nsysan.model.distinct import coded
-from nsysan.model.tables import IdArray, Int64Array
 from nsysan.model.trace import Trace
 
 _NUMBER = r"\d+(?:\.\d+)?"

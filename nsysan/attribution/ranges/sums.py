@@ -17,8 +17,9 @@ from nsysan.attribution.ranges.free import free_ranges
 from nsysan.attribution.ranges.groups import GroupNumbers, ShapeNumbers, own_shares, tells_shapes
 from nsysan.attribution.ranges.times import range_times
 from nsysan.attribution.ranges.tree import PathSums, path_sums
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.distinct import coded, summed
-from nsysan.model.tables import ABSENT, IdArray, Int64Array, NvtxRanges, Table
+from nsysan.model.tables import ABSENT, NvtxRanges, Table
 from nsysan.timeline.labelling import NOBODY
 
 

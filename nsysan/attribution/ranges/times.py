@@ -14,8 +14,9 @@ import numpy as np
 from nsysan.attribution.grouping import rows_by_key
 from nsysan.attribution.host import Host
 from nsysan.attribution.launched_time import LaunchedTime
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.distinct import summed
-from nsysan.model.tables import IdArray, Int64Array, Table
+from nsysan.model.tables import Table
 from nsysan.timeline.labelling import NOBODY, nest_of
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.attribution.ranges.times import RangeTimes
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.distinct import coded, summed
-from nsysan.model.tables import IdArray, Int64Array
 from nsysan.timeline.labelling import NOBODY
 
 Sums = tuple[int, int, int, int, int]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nsysan.attribution.devices import Device
 from nsysan.attribution.host import Host
 from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.stages.ranges import ProcessRanges
@@ -15,12 +15,10 @@ from nsysan.attribution.stages.work import OrderedWork, ordered_work
 from nsysan.attribution.stages.work_stages import WorkStages, stages_of_work
 from nsysan.attribution.steps.markers import Markers
 from nsysan.attribution.steps.tiles import DeviceSteps
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import coded
-from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.tables import ABSENT
 from nsysan.timeline.ordering import order_of
-
-if TYPE_CHECKING:
-    from nsysan.attribution.job import Device
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from nsysan.attribution.devices import Device
 from nsysan.attribution.idle.job_idle import JobIdle
 from nsysan.attribution.stages.device import StagedWork
 from nsysan.attribution.stages.work_stages import WorkStages
 from nsysan.attribution.steps.job_steps import JobSteps
-
-if TYPE_CHECKING:
-    from nsysan.attribution.job import Device
 
 
 class JobStages:

@@ -8,8 +8,8 @@ import numpy as np
 
 from nsysan.attribution.stages.codes import UNASSIGNED, code_of
 from nsysan.attribution.stages.work import OrderedWork
+from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.stages import Stage
-from nsysan.model.tables import BoolArray, IdArray, Int64Array
 
 _FORWARD, _BACKWARD, _OPTIMIZER = (code_of(stage) for stage in (Stage.FORWARD, Stage.BACKWARD, Stage.OPTIMIZER))
 _NOWHERE = -1

@@ -12,9 +12,9 @@ from nsysan.attribution.idle.range_causes import without_workplaces
 from nsysan.attribution.ranges.names import group_name
 from nsysan.attribution.stages.codes import UNASSIGNED, code_of
 from nsysan.attribution.stages.names import is_operator, stage_of_operator, stage_of_range
+from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.distinct import distinct
 from nsysan.model.stages import Stage
-from nsysan.model.tables import BoolArray, IdArray, Int64Array
 from nsysan.model.trace import PROCESS_BITS
 from nsysan.timeline.labelling import NOBODY, Labelling, first_come, innermost, overlaid
 

@@ -14,11 +14,11 @@ from nsysan.attribution.stages.ranges import ProcessRanges
 from nsysan.attribution.stages.work import OrderedWork
 from nsysan.attribution.stages.work_stages import WorkStages
 from nsysan.attribution.steps.tiles import DeviceSteps
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import distinct
 from nsysan.model.idle import Cause
 from nsysan.model.partition import Activity, Part
 from nsysan.model.stages import Stage, StageSource
-from nsysan.model.tables import Int64Array
 from nsysan.timeline.labelling import NOBODY, Labelling, first_come, overlaid
 from nsysan.timeline.occupancy import Occupancy
 

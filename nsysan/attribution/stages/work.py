@@ -14,11 +14,12 @@ from nsysan.attribution.kernel_class import classify
 from nsysan.attribution.launch import NO_CALL
 from nsysan.attribution.stages.codes import UNASSIGNED, code_of
 from nsysan.attribution.stages.names import is_loss, stage_of_operator
+from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.copies import CopyKind
 from nsysan.model.distinct import coded
 from nsysan.model.kernels import OF_LAYERS, Collective, KernelClass
 from nsysan.model.partition import Activity
-from nsysan.model.tables import ABSENT, BoolArray, IdArray, Int64Array, Kernels, Table
+from nsysan.model.tables import ABSENT, Kernels, Table
 from nsysan.model.trace import Trace
 from nsysan.timeline.ordering import order_of
 

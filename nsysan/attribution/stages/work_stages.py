@@ -10,9 +10,10 @@ from nsysan.attribution.stages.codes import UNASSIGNED, code_of, source_of
 from nsysan.attribution.stages.order import Neighbours, gradient_reductions, stages_by_order
 from nsysan.attribution.stages.ranges import ProcessRanges
 from nsysan.attribution.stages.work import OrderedWork
+from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.distinct import distinct
 from nsysan.model.stages import Stage, StageSource
-from nsysan.model.tables import ABSENT, BoolArray, IdArray, Int64Array, Table
+from nsysan.model.tables import ABSENT, Table
 
 _RANGES, _KERNELS, _ORDER = (source_of(source) for source in StageSource)
 _DATA, _COPY, _FORWARD, _BACKWARD, _GRADIENTS, _OPTIMIZER, _OTHER = (code_of(stage) for stage in Stage)

@@ -10,8 +10,8 @@ from nsysan.attribution.host import Host
 from nsysan.attribution.idle.codes import CAUSES, code_of
 from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.steps.tiles import DeviceSteps
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.idle import Cause
-from nsysan.model.tables import BoolArray, Int64Array
 from nsysan.model.thresholds import DISTURBED_FRAC, WARM_UP_FACTOR
 
 

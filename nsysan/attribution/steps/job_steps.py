@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from nsysan.attribution.devices import Device
 from nsysan.attribution.host import Host
 from nsysan.attribution.steps.markers import Markers, found_markers, lone_marker, named_markers
 from nsysan.attribution.steps.tiles import DeviceSteps, heuristic_steps, marked_steps
 from nsysan.model.errors import UsageError
 from nsysan.model.text import display_text
-
-if TYPE_CHECKING:
-    from nsysan.attribution.job import Device
 
 
 class StepSource(str, Enum):

@@ -12,8 +12,9 @@ from nsysan.attribution.grouping import codes_of, rows_by_key
 from nsysan.attribution.host import Host
 from nsysan.attribution.ranges.names import NameGroups, group_name, numbers_in
 from nsysan.attribution.steps.expression import matched_places
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.distinct import distinct, first_rows
-from nsysan.model.tables import ABSENT, BoolArray, Int64Array, NvtxRanges
+from nsysan.model.tables import ABSENT, NvtxRanges
 from nsysan.model.trace import PROCESS_BITS, Trace
 
 FEWEST_MARKERS = 2

@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from nsysan.attribution.steps.exclusion import Exclusion, exclusions, step_causes_ns
+from nsysan.attribution.devices import Device
+from nsysan.attribution.job import Job
+from nsysan.attribution.steps.exclusion import exclusions, step_causes_ns
+from nsysan.attribution.steps.judged import JudgedSteps
 from nsysan.attribution.steps.tiles import DeviceSteps
-from nsysan.model.tables import Int64Array
+from nsysan.model.arrays import Int64Array
 from nsysan.timeline.intervals import Intervals
-
-if TYPE_CHECKING:
-    from nsysan.attribution.job import Device, Job
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class JudgedSteps:
-    """The steps of a device: idle time by cause code, one row a step, and why each is excluded, None where steady.
-
-    ``causes_ns`` is None where no calls were recorded.
-    """
-
-    steps: DeviceSteps
-    causes_ns: Int64Array | None
-    excluded: tuple[Exclusion | None, ...]
-
-    @property
-    def steady(self) -> Int64Array:
-        """The rows of the steps that count."""
-        return np.array([row for row, why in enumerate(self.excluded) if why is None], np.int64)
 
 
 def judge_steps(job: Job, device: Device, steps: DeviceSteps) -> JudgedSteps:

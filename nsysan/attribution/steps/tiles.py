@@ -12,10 +12,11 @@ from nsysan.attribution.host import Host
 from nsysan.attribution.kernel_class import classify
 from nsysan.attribution.launch import NO_CALL
 from nsysan.attribution.steps.markers import Markers
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.distinct import coded, summed
 from nsysan.model.kernels import OF_LAYERS, KernelClass
 from nsysan.model.partition import Activity
-from nsysan.model.tables import IdArray, Int64Array, Kernels
+from nsysan.model.tables import Kernels
 from nsysan.model.thresholds import FEWEST_BURSTS, SIMILAR_BURST_FRAC
 from nsysan.model.trace import Trace
 from nsysan.timeline.labelling import NOBODY, Labelling

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from nsysan.analysis.collectives import CollectiveRow, Collectives
+from nsysan.analysis.collective_row import CollectiveRow
+from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.analysis.step_losses import StepLosses

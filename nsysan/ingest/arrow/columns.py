@@ -15,7 +15,8 @@ import numpy as np
 from nsysan.ingest.blocks import joined
 from nsysan.ingest.columns import Column, ColumnRead, InlineTexts, Need, Scope
 from nsysan.ingest.source import decode_text
-from nsysan.model.tables import ABSENT, BoolArray, Int64Array
+from nsysan.model.arrays import BoolArray, Int64Array
+from nsysan.model.tables import ABSENT
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,8 +21,13 @@ _HEAD_BYTES = 64
 
 
 def read_evidence(paths: Sequence[Path], progress: Progress = UNWATCHED, *, keep_identity: bool = False) -> Evidence:
-    """What the files tell, in their order. Raises InputError where one cannot be read or is of no known kind."""
-    return Evidence(tuple(item for path in paths for item in _items_of(path, progress)), keep_identity)
+    """What the files tell, in their order. Raises InputError where one cannot be read or is of no known kind.
+
+    Each item bears the name of its file; of files with one name, which their folders alone tell apart, the second is
+    ``train.log (2)``.
+    """
+    labelled = zip(paths, _labels([path.name for path in paths]), strict=True)
+    return Evidence(tuple(item for path, label in labelled for item in _items_of(path, label, progress)), keep_identity)
 
 
 def kinds_of(path: Path) -> tuple[EvidenceKind, ...]:
@@ -35,7 +41,18 @@ def _known_kinds() -> tuple[EvidenceKind, ...]:
     return discover(kinds, "KIND", EvidenceKind)
 
 
-def _items_of(path: Path, progress: Progress) -> list[EvidenceItem]:
+def _labels(names: Sequence[str]) -> list[str]:
+    """The names, each of those that come again with its number; folders are left out, for they tell who ran a job."""
+    counts = Counter(names)
+    seen: Counter[str] = Counter()
+    labels = []
+    for name in names:
+        seen[name] += 1
+        labels.append(name if counts[name] == 1 else f"{name} ({seen[name]})")
+    return labels
+
+
+def _items_of(path: Path, label: str, progress: Progress) -> list[EvidenceItem]:
     shown = visible_text(str(path))
     progress.begin(f"reading {shown}")
     with unchanged(path), readable(path):
@@ -45,7 +62,7 @@ def _items_of(path: Path, progress: Progress) -> list[EvidenceItem]:
             _refuse_wide_text(path, shown)
             known = ", ".join(kind.what for kind in _known_kinds())
             raise InputError(f"{shown} is no evidence that nsysan knows.", f"It reads {known}.")
-        items = [item for kind in found for item in kind.read(path, path.name)]
+        items = [item for kind in found for item in kind.read(path, label)]
         if not items:
             what = " or ".join(kind.what for kind in found)
             raise InputError(f"{shown} begins like {what}, but holds no figure of it.", "Give the whole file.")

@@ -12,9 +12,10 @@ from nsysan.ingest.nsys import tables
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.stored_records import read_table
 from nsysan.ingest.source import known_text, text
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.counters import COUNTERS, counter_of
 from nsysan.model.distinct import NOWHERE, Distinct
-from nsysan.model.tables import CounterSamples, IdArray, Int64Array
+from nsysan.model.tables import CounterSamples
 
 _GPU_BITS = 0xFF
 """The part of a metric's type that is the id of its GPU."""

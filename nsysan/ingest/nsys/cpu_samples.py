@@ -7,8 +7,9 @@ import numpy as np
 from nsysan.ingest.nsys import tables
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.stored_records import read_table
+from nsysan.model.arrays import IdArray
 from nsysan.model.distinct import NOWHERE, Distinct
-from nsysan.model.tables import ABSENT, CpuSamples, IdArray
+from nsysan.model.tables import ABSENT, CpuSamples
 
 
 def read_cpu_samples(export: OpenExport) -> CpuSamples | None:

@@ -14,9 +14,10 @@ import numpy as np
 from nsysan.ingest.columns import FIRST_INLINE_ID
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import STRINGS
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.columns import narrowed
 from nsysan.model.distinct import Distinct
-from nsysan.model.tables import AnyTable, IdArray, Int64Array
+from nsysan.model.tables import AnyTable
 
 _NAMING = ("name_id", "payload_id", "json_id")
 """The columns whose values are ids of strings."""

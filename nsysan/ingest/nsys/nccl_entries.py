@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from nsysan.model.tables import ABSENT, Int64Array, NcclPayloads
+from nsysan.model.arrays import Int64Array
+from nsysan.model.tables import ABSENT, NcclPayloads
 from nsysan.model.trace import IMPOSSIBLE_BYTES
 
 ENTRY_COLUMNS = {

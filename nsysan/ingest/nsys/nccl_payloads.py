@@ -14,8 +14,9 @@ from nsysan.ingest.nsys.nccl_json import payloads_in_json
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import NVTX_EVENTS, PAYLOAD_ENTRIES, STRINGS, DetailedRanges
 from nsysan.ingest.source import Value, integer, text
+from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import distinct
-from nsysan.model.tables import ABSENT, Int64Array, NcclPayloads
+from nsysan.model.tables import ABSENT, NcclPayloads
 
 _TYPES = {5: "<i4", 6: "<u4", 15: "<i4", 16: "<u4", 17: "<i8", 18: "<u8", 22: "<u8"}
 """How the types of nvToolsExtPayload.h that NCCL uses for these lie in memory on a 64-bit machine."""

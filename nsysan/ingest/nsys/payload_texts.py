@@ -13,8 +13,9 @@ import numpy as np
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import NVTX_EVENTS, PAYLOAD_ENTRIES, DetailedRanges, StoredRanges
 from nsysan.ingest.source import Value, integer, text
+from nsysan.model.arrays import Int64Array
 from nsysan.model.columns import narrowed
-from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.tables import ABSENT
 
 _EVENT = ("start", "globalTid", "domainId", "eventType")
 """What tells an event from the others of the export; of equal ones the first bears the payload."""

@@ -16,6 +16,7 @@ from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.payload_texts import with_payload_texts
 from nsysan.ingest.nsys.stored_records import read_kernels, read_table
 from nsysan.ingest.nsys.tables import DetailedRanges, NvtxPoints
+from nsysan.model.arrays import Int64Array
 from nsysan.model.columns import is_one_value
 from nsysan.model.details import Detail
 from nsysan.model.distinct import distinct
@@ -29,7 +30,6 @@ from nsysan.model.tables import (
     GpuSwitches,
     GraphLaunches,
     HostPageFaults,
-    Int64Array,
     KernelDimensions,
     Kernels,
     KernelShapes,

@@ -8,7 +8,8 @@ from nsysan.ingest.columns import Column, Scope
 from nsysan.ingest.nsys import tables
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import RecordTable
-from nsysan.model.tables import AnyTable, IdArray, KernelDimensions, Kernels, KernelShapes
+from nsysan.model.arrays import IdArray
+from nsysan.model.tables import AnyTable, KernelDimensions, Kernels, KernelShapes
 
 
 def read_table(export: OpenExport, kind: RecordTable[AnyTable], scope: Scope | None = None) -> AnyTable | None:

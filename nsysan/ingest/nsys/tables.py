@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generic
 
 from nsysan.ingest.columns import Column, Need, Scope
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.host_events import STACKED, NvtxEvent
 from nsysan.model.tables import (
     AnyTable,
@@ -19,8 +20,6 @@ from nsysan.model.tables import (
     GpuSwitches,
     GraphLaunches,
     HostPageFaults,
-    IdArray,
-    Int64Array,
     Kernels,
     MemoryEvents,
     Memsets,

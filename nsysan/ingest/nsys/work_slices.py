@@ -16,8 +16,9 @@ from nsysan.ingest.blocks import Blocks, WholeNeededError
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.records import unshifted
 from nsysan.ingest.nsys.tables import WORK, RecordTable
+from nsysan.model.arrays import Int64Array
 from nsysan.model.progress import Progress
-from nsysan.model.tables import ABSENT, GpuActivities, Int64Array
+from nsysan.model.tables import ABSENT, GpuActivities
 from nsysan.model.trace import is_timed
 
 FEWEST_ROWS = 1 << 19

@@ -15,8 +15,8 @@ from nsysan.ingest.blocks import Blocks, WholeNeededError, joined
 from nsysan.ingest.columns import Column, ColumnRead, Need, Scope, needed_columns
 from nsysan.ingest.source import StoredTable
 from nsysan.ingest.sqlite.row_storage import RowStorage, row_storage
+from nsysan.model.arrays import Int64Array
 from nsysan.model.progress import UNWATCHED, Progress
-from nsysan.model.tables import Int64Array
 
 if TYPE_CHECKING:
     from nsysan.ingest import _columns

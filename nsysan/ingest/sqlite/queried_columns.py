@@ -19,8 +19,9 @@ import numpy as np
 from nsysan.ingest.blocks import joined
 from nsysan.ingest.columns import Column, ColumnRead, Need, Scope, needed_columns
 from nsysan.ingest.source import StoredTable
+from nsysan.model.arrays import Int64Array
 from nsysan.model.progress import UNWATCHED, Progress
-from nsysan.model.tables import ABSENT, Int64Array
+from nsysan.model.tables import ABSENT
 
 _CHUNK_ROWS = 20_000
 

@@ -6,7 +6,7 @@ from struct import Struct
 
 import numpy as np
 
-from nsysan.model.tables import Int64Array
+from nsysan.model.arrays import Int64Array
 
 
 class Rows:

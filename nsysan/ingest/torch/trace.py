@@ -17,6 +17,7 @@ from nsysan.ingest.torch.opening import RECORD_AGAIN, opened
 from nsysan.ingest.torch.questions import Recorded
 from nsysan.ingest.torch.rows import Rows
 from nsysan.ingest.torch.times import LATEST_NS
+from nsysan.model.arrays import Int64Array
 from nsysan.model.errors import InputError
 from nsysan.model.profilers import Profiler
 from nsysan.model.tables import (
@@ -24,7 +25,6 @@ from nsysan.model.tables import (
     AllocatorStates,
     CollectiveCalls,
     Copies,
-    Int64Array,
     KernelDimensions,
     Kernels,
     KernelShapes,

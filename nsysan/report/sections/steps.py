@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nsysan.analysis.steps import Steps, StepsOfDevice, StepTable
+from nsysan.analysis.steps import Steps, StepTable
+from nsysan.analysis.steps_of_device import StepsOfDevice
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_count, format_duration

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from nsysan.analysis.gpu_time import GpuTime
-from nsysan.analysis.steps import Step
+from nsysan.analysis.steps_of_device import Step
 from nsysan.analysis.timeline import Stretch, Timeline, TimelineLanes
 from nsysan.model.idle import Cause
 from nsysan.model.packing import pack

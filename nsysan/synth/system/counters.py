@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nsysan.model.arrays import Int64Array
 from nsysan.model.copies import CopyKind
 from nsysan.model.kernels import Collective
 from nsysan.model.partition import Activity
-from nsysan.model.tables import Int64Array
 from nsysan.synth.recording_plan import PERIOD_UNIT_NS
 from nsysan.synth.simulation.program import Rendezvous, Task, TaskKind
 from nsysan.synth.simulation.timelines import GpuWork
