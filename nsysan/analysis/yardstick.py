@@ -41,7 +41,7 @@ def gpu_facts(job: Job, gpu: Gpu) -> GpuFacts:
     alike = own or [one for one in trace.gpus if one.name == gpu.identity.name]
     kinds = {_kind(one) for one in alike}
     facts = kinds.pop() if len(kinds) == 1 else GpuFacts(gpu.identity.name)
-    return replace(facts, driver_version=trace.driver_version)
+    return replace(facts, driver_version=trace.software.driver)
 
 
 def _kind(gpu: PhysicalGpu) -> GpuFacts:

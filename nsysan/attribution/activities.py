@@ -100,6 +100,12 @@ def in_order(activities: Activities) -> Activities:
     return activities if is_ascending(order) else activities.take(order)
 
 
+def solid_ones(activities: Activities) -> Activities:
+    """Those that take time: one of no length fills nothing, so it neither begins nor ends a gap."""
+    is_solid = activities.end_ns > activities.start_ns
+    return activities if is_solid.all() else activities.take(is_solid)
+
+
 def activity_name(traces: Sequence[Trace], activities: Activities, position: int) -> str:
     """What one activity is called: the kernel's name as recorded, or what kind of record it is."""
     trace = traces[int(activities.report[position])]

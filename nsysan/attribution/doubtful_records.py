@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from nsysan.attribution.activities import SOURCES, DeviceActivities
-from nsysan.model.arrays import IdArray, Int64Array
+from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.columns import concatenated
 from nsysan.model.distinct import distinct
 from nsysan.model.prose import spelled
@@ -40,12 +40,19 @@ def _doubtful_rows(table: GpuActivities, source: int, works: Sequence[DeviceActi
     """The rows that may repeat another one: of those with a time which begin with another of their device."""
     rows = [np.flatnonzero(~is_timed(table))]
     for work in works:
-        begins_ns = work.activities.start_ns
-        follows = begins_ns[1:] == begins_ns[:-1]
-        if follows.any():
-            together = np.append(follows, False) | np.append(False, follows)
+        together = _together(work.activities.start_ns)
+        if together.any():
             rows.append(work.activities.row[together & (work.activities.source == source)])
     return concatenated(rows)
+
+
+def _together(ascending_ns: Int64Array) -> BoolArray:
+    """Which of the moments have an equal one beside them."""
+    follows = ascending_ns[1:] == ascending_ns[:-1]
+    together = np.zeros(len(ascending_ns), np.bool_)
+    together[1:] |= follows
+    together[:-1] |= follows
+    return together
 
 
 def doubt_notes(trace: Trace, repeats: Repeats) -> Iterator[Note]:
@@ -75,10 +82,8 @@ def _repeated_count(table: GpuActivities) -> int:
     if not len(table):
         return 0
     order = order_of(table.start_ns)
-    ordered_ns = table.start_ns[order]
-    follows = ordered_ns[1:] == ordered_ns[:-1]
     # few records begin in the same nanosecond, and only those are compared
-    together = order[np.append(follows, False) | np.append(False, follows)]
+    together = order[_together(table.start_ns[order])]
     columns: list[Int64Array] = [column[together] for column in table.columns().values()]
     ordered = np.lexsort(columns)
     equal = np.ones(len(together[1:]), np.bool_)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nsysan.attribution.activities import Activities
+from nsysan.attribution.activities import Activities, solid_ones
 from nsysan.attribution.gap_sums import GapFold, NameOf
 from nsysan.attribution.work_sums import WorkSums
 from nsysan.model.arrays import Int64Array
@@ -34,9 +34,7 @@ class SumsFold:
 
     def add(self, activities: Activities, name_of: NameOf) -> None:
         """The next activities: none of them begins before one that was added before."""
-        # one of no length fills nothing
-        is_solid = activities.end_ns > activities.start_ns
-        solid = activities if is_solid.all() else activities.take(is_solid)
+        solid = solid_ones(activities)
         # up to the last begin all that runs is known, and no gap goes on beyond it
         known_ns = int(solid.start_ns[-1]) if len(solid) else self._swept_ns
         gaps = self._sweep(solid, known_ns).idle()

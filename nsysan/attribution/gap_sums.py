@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsysan.attribution.activities import Activities
+from nsysan.attribution.activities import Activities, solid_ones
 from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import summed
 from nsysan.model.units import NS_PER_MS, NS_PER_S, NS_PER_US
@@ -90,9 +90,7 @@ class GapFold:
         """The gaps of a piece; ``window_end_ns`` is known with the last one at the latest, and no gap goes beyond."""
         durations_ns = gaps.durations_ns
         size_of = np.searchsorted(SIZE_BOUNDS_NS, durations_ns, side="right") - 1
-        # one of no length fills nothing, so it neither begins nor ends a gap
-        is_solid = activities.end_ns > activities.start_ns
-        solid = activities if is_solid.all() else activities.take(is_solid)
+        solid = solid_ones(activities)
         begins_ns = np.concatenate([self._begun_late_ns, activities.start_ns])
         places = self._among_largest(durations_ns)
         if len(places):

@@ -125,7 +125,7 @@ class Store:
         with self._opened(writes=False) as database:
             try:
                 return tuple(_kept(database, row["id"], figure_ids) for row in list(database.query(query, values)))
-            except (ValueError, msgspec.DecodeError) as error:
+            except ValueError as error:
                 raise InputError(f"A run in {self._name} is damaged: {visible_text(str(error))}.", _ANOTHER) from error
 
     @property
@@ -237,10 +237,7 @@ def _kept(database: Database, run_id: str, figure_ids: Sequence[str] | None) -> 
         "baselines": [entry["name"] for entry in names],
         "snapshot": snapshot,
     }
-    try:
-        return msgspec.convert(told, KeptRun)
-    except msgspec.ValidationError as error:
-        raise ValueError(str(error)) from error
+    return msgspec.convert(told, KeptRun)
 
 
 def _figure(row: Mapping[str, Any]) -> dict[str, Any]:

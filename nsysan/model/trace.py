@@ -191,8 +191,6 @@ class Trace:
     """Domain name by (global pid, domain id); domain ids are unique per process only."""
     unreadable_records: Mapping[str, int]
     """Rows per source table left out because a needed value was no integer."""
-    driver_version: str | None = None
-    """That of NVIDIA's driver, such as 580.65.06."""
     runtime_calls: RuntimeCalls | None = None
     collective_calls: CollectiveCalls | None = None
     nccl_payloads: NcclPayloads | None = None

@@ -43,7 +43,6 @@ def _is_config(path: Path) -> bool:
 
 def _of_run(found: Gemms) -> Iterator[tuple[Dtype, Shape]]:
     """In BLAS' column order, in which m and n change places, and in each way of transposing: no trace tells which."""
-    single = [row for row in found.gemms if row.batch == 1 and row.dtype is not None and not row.refused]
-    for row, way in product(single[:MOST_SHAPES], Transposes):
-        if row.dtype is not None:
-            yield row.dtype, Shape(row.n, row.m, row.k, way)
+    single = [(row.dtype, row) for row in found.gemms if row.batch == 1 and row.dtype is not None and not row.refused]
+    for (dtype, row), way in product(single[:MOST_SHAPES], Transposes):
+        yield dtype, Shape(row.n, row.m, row.k, way)

@@ -51,7 +51,7 @@ class _Task:
     def again_after(self, others: Sequence[_Task]) -> _Task:
         """The same reading once more, when the others are done."""
         for other in others:
-            other.was_killed()
+            _wait(self._client, other.future)
         return _Task(self._client, self._path, self._options, f"{self._key}-again")
 
     def was_killed(self) -> bool:

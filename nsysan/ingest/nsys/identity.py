@@ -1,4 +1,4 @@
-"""What an export says about people, machines and their driver. Environment variables are not kept."""
+"""What an export says about people and machines. Environment variables are never among it: they are not kept."""
 
 from __future__ import annotations
 
@@ -26,18 +26,9 @@ def read_identity(export: OpenExport, path: Path) -> CaptureIdentity:
     )
 
 
-def driver_version(export: OpenExport) -> str | None:
-    """The version of NVIDIA's driver on the machine, where the export tells it."""
-    return _property(export, "NvDriverVersion")
-
-
 def _host(export: OpenExport) -> str | None:
-    return _property(export, "Hostname")
-
-
-def _property(export: OpenExport, wanted: str) -> str | None:
     properties = export.rows(SYSTEM_PROPERTIES, "name", "value")
-    return next((known_text(value) for name, value in properties if text(name) == wanted), None)
+    return next((known_text(value) for name, value in properties if text(name) == "Hostname"), None)
 
 
 def _capture_settings(export: OpenExport) -> dict[str, str]:

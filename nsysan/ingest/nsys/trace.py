@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nsysan.ingest.fingerprint import fingerprint_of
 from nsysan.ingest.nsys.folded_work import fold_work
-from nsysan.ingest.nsys.identity import driver_version, read_identity
+from nsysan.ingest.nsys.identity import read_identity
 from nsysan.ingest.nsys.machine import read_cuda_devices, read_gpus, read_sm_limits
 from nsysan.ingest.nsys.names import Names
 from nsysan.ingest.nsys.network import read_network_adapters, read_network_metrics
@@ -69,7 +69,6 @@ def _trace(export: OpenExport, session: Session, of: _From, records: Records) ->
         export_schema=session.export_schema,
         capture_ns=session.capture_ns,
         session_start_utc_ns=session.start_utc_ns,
-        driver_version=driver_version(export),
         gpus=read_gpus(export),
         cuda_devices=read_cuda_devices(export),
         strings=names.strings,

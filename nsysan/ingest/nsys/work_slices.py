@@ -120,8 +120,8 @@ class WorkStream:
             # most blocks lie on one side, and of others the first records: what is not mixed need not be copied
             begun = records.start_ns < until_ns
             mixed = len(begun) if begun.all() else int(begun.argmin())
-            taken.append(_first(records, mixed))
-            rest, has_begun = _after(records, mixed), begun[mixed:]
+            taken.append(_part(records, slice(mixed)))
+            rest, has_begun = _part(records, slice(mixed, None)), begun[mixed:]
             if has_begun.any():
                 taken.append(rest.take(has_begun))
                 rest = rest.take(~has_begun)
@@ -138,9 +138,6 @@ class WorkStream:
         return nothing
 
 
-def _first(records: GpuActivities, count: int) -> GpuActivities:
-    return type(records)(**{name: column[:count] for name, column in records.columns().items()})
-
-
-def _after(records: GpuActivities, count: int) -> GpuActivities:
-    return type(records)(**{name: column[count:] for name, column in records.columns().items()})
+def _part(records: GpuActivities, rows: slice) -> GpuActivities:
+    """Neighbouring records, without a copy of them."""
+    return type(records)(**{name: column[rows] for name, column in records.columns().items()})
