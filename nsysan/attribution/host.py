@@ -92,10 +92,8 @@ class Host:
         kernels = self.trace.kernels
         if kernels is None or not len(kernels):
             return np.empty(0, np.bool_)
-        function, launched_ns = (
-            codes_of(kernels.global_pid, kernels.device_id, kernels.name_id),
-            self.kernels_launched_ns,
-        )
+        function = codes_of(kernels.global_pid, kernels.device_id, kernels.name_id)
+        launched_ns = self.kernels_launched_ns
         earliest_ns = np.full(int(function.max()) + 1, np.iinfo(np.int64).max)
         np.minimum.at(earliest_ns, function, launched_ns)
         earliest = np.flatnonzero(launched_ns == earliest_ns[function])

@@ -34,7 +34,10 @@ def with_doubts(findings: Iterable[Finding], results: ResultSet) -> Iterator[Fin
     lengthened = tuple(doubt for doubt in (_perturbed(results), _on_two_clocks(results)) if doubt is not None)
     hidden = _hidden(results)
     for finding in findings:
-        doubts = lengthened * (finding.cause in _LENGTHENED) + hidden * (finding.cause in _HOLES)
+        doubts = (
+            *(lengthened if finding.cause in _LENGTHENED else ()),
+            *(hidden if finding.cause in _HOLES else ()),
+        )
         if doubts:
             yield msgspec.structs.replace(finding, severity=Severity.INFO, evidence=(*doubts, *finding.evidence))
         else:

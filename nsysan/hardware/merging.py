@@ -14,6 +14,7 @@ from nsysan.model.ceilings import Ceilings, CollectiveCurve, GemmCeiling, LinkCe
 from nsysan.model.errors import UsageError
 
 AnyFigure = TypeVar("AnyFigure")
+Stated = TypeVar("Stated")
 
 _FROM_LEAST_CERTAIN = (Origin.SIMULATED, Origin.IMPORTED, Origin.MEASURED)
 
@@ -71,7 +72,7 @@ def _merged(one: Ceilings, other: Ceilings) -> Ceilings:
         warnings=tuple(dict.fromkeys((*one.warnings, *other.warnings, *_of_drivers(one, other)))),
         libraries=_union(one.libraries, other.libraries, lambda library: library),
         environment={**one.environment, **other.environment},
-        topology=one.topology or other.topology,
+        topology=_common(one.topology, other.topology),
         driver_version=_common(one.driver_version, other.driver_version),
         cuda_version=_common(one.cuda_version, other.cuda_version),
     )
@@ -98,9 +99,11 @@ def _of_drivers(one: Ceilings, other: Ceilings) -> Iterator[str]:
         yield f"Measured under different drivers: {one.driver_version} and {other.driver_version}."
 
 
-def _common(one: str | None, other: str | None) -> str | None:
+def _common(one: Stated | None, other: Stated | None) -> Stated | None:
     """What both say, or the one that says something; None where they differ."""
-    return one or other if None in {one, other} or one == other else None
+    if one is None or other is None:
+        return other if one is None else one
+    return one if one == other else None
 
 
 def _capability(text: str) -> tuple[int, int] | None:
