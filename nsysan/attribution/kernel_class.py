@@ -124,7 +124,8 @@ _UNNAMED = re.compile(r"(?:\(anonymous namespace\)|<unnamed>)(?:::)?")
 def function_name(name: str) -> str:
     """The qualified function name alone: no return type, template arguments or parameters.
 
-    ``void ns::f<int, g<2>>(float*)`` gives ``ns::f``. A mangled name is given back whole, but for endless ones.
+    ``void ns::f<int, g<2>>(float*)`` gives ``ns::f``. A mangled name, and one in which no function is named, is given
+    back whole, but for endless ones.
     """
     outside: list[str] = []
     brackets: list[str] = []
@@ -141,7 +142,8 @@ def function_name(name: str) -> str:
                 pass
         elif not brackets:
             outside.append(character)
-    return "".join(outside).strip().rpartition(" ")[2]
+    found = "".join(outside).strip().rpartition(" ")[2]
+    return found if found[:1].isidentifier() else name[:_LONGEST_NAME]
 
 
 def _collective(function: str) -> Collective:

@@ -105,6 +105,7 @@ def test_compute_stays_compute(name: str, kernel_class: KernelClass) -> None:
         ("_ZN2ns1fEv", "_ZN2ns1fEv"),
         ("void f<(bool)(1 > 0)>(int)", "f"),
         ("a" * 100_000 + "(int)", "a" * 100_000),
+        ("<b>f</b> 8", "<b>f</b> 8"),
     ],
 )
 def test_function_name_is_without_types_and_arguments(name: str, function: str) -> None:

@@ -33,6 +33,12 @@ def test_the_heading_names_the_size_that_holds_most_of_the_idle_time() -> None:
     assert view_of(GAPS).context == "5 gaps in all, which add up to the idle time."
 
 
+def test_the_heading_of_a_single_gap() -> None:
+    gaps = replace(GAPS, gap_sizes=(GapSizes("gpu0", 10_000_000, 100_000_000, 1, 90_000_000),))
+
+    assert view_of(gaps).heading == "1 gap of 10 ms to 100 ms holds 100.0 % of the idle time"
+
+
 def test_the_size_table_adds_up() -> None:
     sizes = view_of(GAPS).tables[0]
 

@@ -41,7 +41,7 @@ def view_of(timeline: Timeline) -> TimelineView:
 def test_the_heading_says_when_least_is_computed() -> None:
     # 450 and 850 of 1,000 ms
     assert view_of(TIMELINE).heading == (
-        "Computing takes 45.0 to 85.0 % of each 500.000 ms, least from 2.000000000s on"
+        "Computing takes 45.0 to 85.0 % of each 500.000 ms, least in the one from 2.000000000s on"
     )
 
 

@@ -86,7 +86,8 @@ def _heading(classes: Sequence[SizeClass]) -> str:
     largest = max(classes, key=lambda size: size.total_ns)
     total_ns = sum(size.total_ns for size in classes)
     share = format_fraction(largest.total_ns / total_ns) if total_ns else "none"
-    return f"{counted(largest.count, 'gap')} of {largest.label} hold {share} of the idle time"
+    verb = "holds" if largest.count == 1 else "hold"
+    return f"{counted(largest.count, 'gap')} of {largest.label} {verb} {share} of the idle time"
 
 
 def _size_table(classes: Sequence[SizeClass]) -> Table:

@@ -163,7 +163,7 @@ def _heading(run: Run, timeline: TimelineLanes) -> str:
     count = len(alike(least, [share for share, _ in shares], format_fraction))
     if count > 1:
         return f"{takes}, least in {format_count(count)} of {format_count(len(shares))}"
-    return f"{takes}, least from {format_timestamp(where.start_ns)} on"
+    return f"{takes}, least in the one from {format_timestamp(where.start_ns)} on"
 
 
 def _subject(run: Run, timeline: TimelineLanes) -> str:
