@@ -18,6 +18,8 @@ from nsysan.model.ceilings import (
 )
 from nsysan.model.errors import UsageError
 from nsysan.model.nccl_tests import NcclTest, NcclTestRow
+from nsysan.model.text import display_text
+from nsysan.model.units import counted
 
 _DTYPES = {"float": "fp32", "half": "fp16", "bfloat16": "bf16", "double": "fp64"}
 
@@ -41,12 +43,23 @@ def ceilings_of_tests(tests: Sequence[NcclTest], gpu: str | None) -> Ceilings:
         created_utc=None,
         gpus=tuple(MeasuredGpu(name, None, None) for name in names),
         collectives=tuple(curve for test in tests for curve in _curves(test)),
+        warnings=tuple(warning for test in tests for warning in _warnings(test)),
         waived=tuple(
             Waived(test.name, "it does not tell its collective, ranks, nodes or processes, or is of the CPU's time")
             for test in tests
             if not _is_usable(test)
         ),
     )
+
+
+def _warnings(test: NcclTest) -> Iterator[str]:
+    """What of a table is in no curve."""
+    name = display_text(test.name)
+    if test.unusable_count:
+        yield f"{name}: {counted(test.unusable_count, 'row')} without usable figures left out."
+    keys = [(row.dtype, row.in_place, row.size_bytes) for row in test.rows if row.size_bytes > 0]
+    if repeated := len(keys) - len(set(keys)):
+        yield f"{name}: {counted(repeated, 'row')} of a size measured again left out; the last one counts."
 
 
 def _is_usable(test: NcclTest) -> bool:

@@ -30,6 +30,7 @@ class NcclTest(EvidenceItem):
 
     ``kind`` is None where neither the test's name nor its ratio of busbw to algbw tells the collective;
     ``kind_is_inferred`` says that the ratio did. ``is_cpu_time`` is set where the times are those of the CPU.
+    ``unusable_count`` is how many rows of the table have a figure that is no number, or no time.
     """
 
     kind: Collective | None
@@ -42,3 +43,4 @@ class NcclTest(EvidenceItem):
     is_cpu_time: bool
     rows: tuple[NcclTestRow, ...]
     average_busbw_bytes_per_s: float | None
+    unusable_count: int = 0

@@ -8,8 +8,9 @@ from nsysan.analysis.ceilings import HeldAgainst
 from nsysan.analysis.gemms import GemmRoof, Gemms
 from nsysan.model.ceilings import Dtype
 from nsysan.model.results import Skipped
+from nsysan.report.formats.text import render_text
 from nsysan.report.roofline_chart import HEIGHT, roofline
-from nsysan.report.sections.roofline import SECTION, RooflineView
+from nsysan.report.sections.roofline import SECTION, RooflineView, caution_sentences
 from tests.report.ceiling_results import GEMMS, HELD, ROW
 from tests.report.runs import run_of
 
@@ -105,3 +106,16 @@ def test_no_roof_without_memory_or_products() -> None:
     roof = GemmRoof(Dtype.BF16, 100e12, "measured", None, None)
     assert roofline(roof, [ROW]) is None
     assert roofline(replace(roof, memory_bytes_per_s=1e12), [replace(ROW, flop_per_s=None)]) is None
+
+
+def test_what_to_know_of_ceilings_stands_in_the_text_too() -> None:
+    run = run_of(GEMMS, HELD)
+
+    assert list(caution_sentences(run)) == [
+        "SIMULATED ceilings, simulated from: a sheet.",
+        "The clock differs.",
+        "They tell nothing of gpu1: measured on A, recorded on B.",
+        "Too low a ceiling, for the run was faster: copies host_to_device. Measure again before trusting the others.",
+        "1 shape left out: 801.7 TFLOP/s would be 111.4 % of it.",
+    ]
+    assert "They tell nothing of gpu1: measured on A, recorded on B." in " ".join(render_text(run).split())

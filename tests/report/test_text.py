@@ -24,7 +24,9 @@ Walk: compute not known, communication not known, data not known, memory not kno
 known.
 8,192 tokens a second, MFU 30.0 % (causal attention), MFU 35.0 % (full attention), 4.00 an hour,
 efficiency 75.0 % of 1 GPU, a token (compute 0.900 x exposed communication 0.950 x waiting 0.877).
-SIMULATED ceilings, simulated from: a sheet.
+SIMULATED ceilings, simulated from: a sheet. The clock differs. They tell nothing of gpu1: measured
+on A, recorded on B. Too low a ceiling, for the run was faster: copies host_to_device. Measure again
+before trusting the others. 1 shape left out: 801.7 TFLOP/s would be 111.4 % of it.
 In the mean steady step the GPU waits most for the data loader: 26.000 ms, 37.1 % of it.
 
 GPU    window  compute  overlap  fused  graph    comm   copy    idle    busy

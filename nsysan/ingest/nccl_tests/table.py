@@ -64,6 +64,7 @@ class _Table:
     """Host and process of each rank."""
     gpu_names: dict[str, None] = field(default_factory=dict)
     rows: list[NcclTestRow] = field(default_factory=list)
+    unusable_count: int = 0
     wrong_count: int | None = None
     average: float | None = None
 
@@ -98,7 +99,9 @@ def _take(table: _Table, line: str) -> None:
         _take_heading(table, line)
     row_words = line.split()
     if table.layout is not None and row_words and row_words[0].isdigit() and table.wrong_count is None:
-        table.rows += _rows(table.layout, row_words)
+        rows = list(_rows(table.layout, row_words))
+        table.rows += [row for row in rows if row is not None]
+        table.unusable_count += rows.count(None)
     if (found := _WRONG.search(line)) is not None:
         table.wrong_count = int(found["count"])
     elif (found := _AVERAGE.search(line)) is not None:
@@ -116,26 +119,29 @@ def _take_heading(table: _Table, line: str) -> None:
         table.code = int(library["code"])
 
 
-def _rows(layout: _Layout, words: Sequence[str]) -> list[NcclTestRow]:
-    """The row's figures out of place and in place; a row of another width, or with other than numbers, is none.
+def _rows(layout: _Layout, words: Sequence[str]) -> Iterator[NcclTestRow | None]:
+    """The row's figures out of place and in place, None of one whose figures are unusable; a shorter line is no row.
 
     A row with one group of times is one in place: nccl-tests leaves the other out where it replays.
     """
     first, width = len(layout.first), len(layout.group)
     groups = [words[begin : begin + width] for begin in range(first, len(words) - width + 1, width)][:2]
     columns = (*layout.first, *layout.group)
+    for group in groups:
+        yield _usable(dict(zip(columns, (*words[:first], *group), strict=True)), in_place=group is groups[-1])
+
+
+def _usable(figures: dict[str, str], *, in_place: bool) -> NcclTestRow | None:
     try:
-        return [
-            _row(dict(zip(columns, (*words[:first], *group), strict=True)), in_place=group is groups[-1])
-            for group in groups
-        ]
+        return _row(figures, in_place=in_place)
     except ValueError:
-        return []
+        return None
 
 
 def _row(figures: dict[str, str], *, in_place: bool) -> NcclTestRow:
     root = int(figures.get("root", "-1"))
-    if not all(math.isfinite(float(figures[name])) and float(figures[name]) >= 0 for name in _FIGURES):
+    rates = [float(figures[name]) for name in _FIGURES]
+    if not all(math.isfinite(rate) and rate >= 0 for rate in rates) or not float(figures[_TIME]):
         raise ValueError("no figures")
     wrong = figures.get(_WRONG_COLUMN, "N/A")
     return NcclTestRow(
@@ -177,6 +183,7 @@ def _finished(table: _Table, name: str) -> NcclTest:
         is_cpu_time=table.layout.is_cpu_time,
         rows=with_exact_rates(table.rows),
         average_busbw_bytes_per_s=None if table.average is None else table.average * 1e9,
+        unusable_count=table.unusable_count,
     )
 
 

@@ -41,7 +41,7 @@ from nsysan.report.sections.counters import counters_sentence
 from nsysan.report.sections.host import foreign_sentences, waits_sentence
 from nsysan.report.sections.memory import memory_sentence, recomputation_sentences, step_sentences
 from nsysan.report.sections.nccl import nccl_summary
-from nsysan.report.sections.roofline import simulated_sentences
+from nsysan.report.sections.roofline import caution_sentences
 from nsysan.report.sections.stages import slowest, stage_sentence
 from nsysan.report.sections.throughput import throughput_paragraph
 from nsysan.report.steady_waits import state_wait
@@ -135,7 +135,7 @@ def _head(run: Run) -> list[str]:
         details,
         walk_line(run),
         _throughput(run),
-        " ".join(simulated_sentences(run)),
+        " ".join(caution_sentences(run)),
         wait and plain(wait),
     )
     return [line for paragraph in paragraphs if paragraph for line in _wrapped(paragraph)]

@@ -70,20 +70,29 @@ def _sentences(gemms: Gemms | Skipped, held: HeldAgainst | Skipped) -> Iterator[
             yield f"They are those of {listed(gemms.gemm_shape_sources)}, by order of launch and name of kernel."
         if gemms.gemm_lost_ns_per_step is not None:
             yield f"The mean steady step loses {format_duration(gemms.gemm_lost_ns_per_step)} in them."
-        refused = [row for row in gemms.gemms if row.refused is not None]
-        if refused:
-            yield f"{counted(len(refused), 'shape')} left out: {refused[0].refused}."
+        yield from _shapes_left_out(gemms)
     if isinstance(held, Skipped):
         yield "No measured ceilings were given: data sheets stand in for them, which no product quite reaches."
         return
     yield from _of_file(held)
 
 
-def simulated_sentences(run: Run) -> Iterator[str]:
-    """That the ceilings were simulated, where they were: no figure held against them was ever measured."""
-    held = run.results.get(HeldAgainst)
-    if not isinstance(held, Skipped) and held.ceilings.origin is Origin.SIMULATED:
+def caution_sentences(run: Run) -> Iterator[str]:
+    """What to know of given ceilings before a figure held against them is believed, and what was left out."""
+    held, gemms = run.results.get(HeldAgainst), run.results.get(Gemms)
+    if isinstance(held, Skipped):
+        return
+    if held.ceilings.origin is Origin.SIMULATED:
         yield f"SIMULATED ceilings, {held.ceilings.source}."
+    yield from _cautions(held)
+    if not isinstance(gemms, Skipped):
+        yield from _shapes_left_out(gemms)
+
+
+def _shapes_left_out(gemms: Gemms) -> Iterator[str]:
+    refused = [row for row in gemms.gemms if row.refused is not None]
+    if refused:
+        yield f"{counted(len(refused), 'shape')} left out: {refused[0].refused}."
 
 
 def _of_file(held: HeldAgainst) -> Iterator[str]:
@@ -91,6 +100,10 @@ def _of_file(held: HeldAgainst) -> Iterator[str]:
         yield f"SIMULATED ceilings, {held.ceilings.source}."
     else:
         yield f"Ceilings: {held.ceilings.source}."
+    yield from _cautions(held)
+
+
+def _cautions(held: HeldAgainst) -> Iterator[str]:
     for gpus in held.ceilings.gpus:
         if gpus.refused is not None:
             yield f"They tell nothing of {', '.join(gpus.gpus)}: {gpus.refused}."
