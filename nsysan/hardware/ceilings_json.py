@@ -25,16 +25,19 @@ def encode_ceilings(ceilings: Ceilings) -> bytes:
 
 
 def decode_ceilings(data: bytes) -> Ceilings:
-    """The ceilings behind ``data``. Raises InputError where it is no ``ceilings.json`` this nsysan can read."""
+    """The ceilings behind ``data``. Raises InputError where it is no file this nsysan can read, or names no GPU."""
     try:
         document = visible_document(msgspec.json.decode(data))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"This is no ceilings.json: {error}.", _HINT) from error
     _check_schema(document)
     try:
-        return msgspec.convert(document, Ceilings)
+        ceilings = msgspec.convert(document, Ceilings)
     except (msgspec.ValidationError, RecursionError) as error:
         raise InputError(f"This ceilings.json does not fit its schema: {error}.", _HINT) from error
+    if not ceilings.gpus:
+        raise InputError("This ceilings.json names no GPU.", _HINT)
+    return ceilings
 
 
 def read_ceilings(path: Path) -> Ceilings:

@@ -62,6 +62,7 @@ def changed(**values: object) -> bytes:
         (b'{"schema_version": 1}', "This JSON holds no ceilings of nsysan."),
         (changed(schema_version=2), "This ceilings.json has schema version 2; this nsysan reads 1."),
         (changed(origin="guessed"), "does not fit its schema"),
+        (changed(gpus=[]), "This ceilings.json names no GPU."),
         (changed(gpus=[{"name": "H100", "capability": None, "sm_count": -1}]), "does not fit its schema"),
         (changed(memory=[{"pattern": "copy", "size_bytes": 1, "bytes_per_s": 0}]), "does not fit its schema"),
         (changed(memory=[{"pattern": "copy", "size_bytes": 1, "bytes_per_s": 1e999}]), "ceilings.json"),
