@@ -26,13 +26,16 @@ def find_nsys() -> str:
 def profile_ranges(folder: Path, *command: str, environment: Mapping[str, str] | None = None) -> Path:
     """The report of the NVTX ranges of a command that runs in ``folder``; no other test profiles meanwhile.
 
-    Once in some hundred profiles on a busy machine nsys 2023.4 ends well and has written none: asked again then.
+    Once in some hundred profiles on a busy machine nsys 2023.4 fails before it has started the command, or ends well
+    and has written no report: asked again then.
     """
     report = folder / "rank0.nsys-rep"
     asked = [find_nsys(), "profile", "-t", "nvtx", "--sample=none", "--cpuctxsw=none", "-o", "rank0", *command]
+    said = []
     for _ in range(_ATTEMPTS):
         with profiling_alone():
-            subprocess.run(asked, cwd=folder, env=environment, check=True, capture_output=True)
-        if report.exists():
+            done = subprocess.run(asked, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode == 0 and report.exists():
             return report
-    raise AssertionError(f"nsys wrote no report, {_ATTEMPTS} times")
+        said.append(f"{done.returncode}: {done.stdout}{done.stderr}")
+    raise AssertionError(f"nsys recorded nothing, {_ATTEMPTS} times: {said}")
