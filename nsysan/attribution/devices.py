@@ -23,11 +23,35 @@ class Listed:
     occupancy: Occupancy
 
 
+class _Worker:
+    """What has work; to ask for it one by one is an error in a job whose work is known as sums only."""
+
+    __slots__ = ()
+    listed: Listed | None
+
+    @property
+    def activities(self) -> Activities:
+        """What it ran."""
+        return self._known.activities
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """Which kinds of work ran when."""
+        return self._known.occupancy
+
+    @property
+    def _known(self) -> Listed:
+        """Raises LookupError where there are sums only: an analysis that needs more must not say ``of_sums``."""
+        if self.listed is None:
+            raise LookupError("the work of this job is known as sums only")
+        return self.listed
+
+
 @dataclass(frozen=True, slots=True)
-class Device:
+class Device(_Worker):
     """A GPU as one process of one report saw it, on that report's clock.
 
-    ``listed`` is null in a job whose work is known as sums only; to ask for activities or occupancy is an error then.
+    ``listed`` is null in a job whose work is known as sums only.
     """
 
     id: str
@@ -46,16 +70,6 @@ class Device:
         """The process' CUDA ordinal."""
         return self.work.device_id
 
-    @property
-    def activities(self) -> Activities:
-        """What it ran."""
-        return _known(self.listed).activities
-
-    @property
-    def occupancy(self) -> Occupancy:
-        """Which kinds of work ran when."""
-        return _known(self.listed).occupancy
-
     def rows_of(self, table: str) -> IdArray:
         """Where its activities stand in one of the trace's tables of GPU work."""
         rows: IdArray = self.activities.row[self.activities.source == SOURCES.index(table)]
@@ -73,7 +87,7 @@ class Device:
 
 
 @dataclass(frozen=True, slots=True)
-class Gpu:
+class Gpu(_Worker):
     """A physical GPU or MIG instance with the work of all its devices, on the clock of its first device's report."""
 
     id: str
@@ -82,23 +96,6 @@ class Gpu:
     listed: Listed | None
 
     @property
-    def activities(self) -> Activities:
-        """What it ran."""
-        return _known(self.listed).activities
-
-    @property
-    def occupancy(self) -> Occupancy:
-        """Which kinds of work ran when."""
-        return _known(self.listed).occupancy
-
-    @property
     def window_ns(self) -> tuple[int, int]:
         """Begin and end of the judged stretch."""
         return int(self.occupancy.bounds_ns[0]), int(self.occupancy.bounds_ns[-1])
-
-
-def _known(listed: Listed | None) -> Listed:
-    """Raises LookupError where work is known as sums only: an analysis that needs more must not say ``of_sums``."""
-    if listed is None:
-        raise LookupError("the work of this job is known as sums only")
-    return listed

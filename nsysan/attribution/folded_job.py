@@ -19,7 +19,6 @@ from nsysan.attribution.host import Host
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.job_idle import JobIdle
 from nsysan.attribution.job import Job, choose_gpu, trace_notes, unusable_notes
-from nsysan.attribution.job_sums import JobSums
 from nsysan.attribution.matching import FoundDevice, group_by_gpu, matching_notes
 from nsysan.attribution.stages.job_stages import JobStages
 from nsysan.attribution.steps.job_steps import JobSteps
@@ -29,11 +28,10 @@ from nsysan.model.trace import Trace
 _NO_ROWS = np.empty(0, np.int64)
 
 
-class FoldedSums(JobSums):
+class FoldedSums:
     """The sums that the fold has left."""
 
     def __init__(self, report: FoldedReport) -> None:
-        super().__init__(())
         self._report = report
 
     def of_gpu(self, gpu: Gpu) -> WorkSums:

@@ -23,7 +23,7 @@ from nsysan.attribution.hollow_windows import hollow_window_notes
 from nsysan.attribution.host import Host
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.job_idle import JobIdle
-from nsysan.attribution.job_sums import JobSums
+from nsysan.attribution.job_sums import JobSums, ListedSums
 from nsysan.attribution.matching import FoundDevice, ListedDevice, group_by_gpu, matching_notes
 from nsysan.attribution.pairing_notes import pairing_notes
 from nsysan.attribution.silent_processes import silent_process_notes
@@ -155,7 +155,7 @@ def build_job(  # noqa: PLR0913 -- what the user chooses, each by name
         for note in trace_notes(trace, repeats_in(trace, of_report))
     )
     paired = (note for host in hosts for note in pairing_notes(host))
-    sums = JobSums(traces)
+    sums = ListedSums(traces)
     hollow = hollow_window_notes(chosen, sums) if choice == WindowChoice() else ()
     notes = (*unusable_notes(everything), *doubted, *paired, *hollow, *matching_notes(groups))
     idle = JobIdle([HostThreads(host) for host in hosts], clocks)

@@ -1,9 +1,10 @@
-"""The sums over each GPU and device of a job, each worked out when first asked for."""
+"""The sums over each GPU and device of a job."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Protocol
 
 from nsysan.attribution.activities import activity_name
 from nsysan.attribution.devices import Device, Gpu
@@ -13,8 +14,25 @@ from nsysan.attribution.work_sums import WorkSums, sums_of
 from nsysan.model.trace import Trace
 
 
-class JobSums:
+class JobSums(Protocol):
     """What is known of a GPU or device as sums over its window."""
+
+    def of_gpu(self, gpu: Gpu) -> WorkSums:
+        """The sums over the GPU's window, on its clock."""
+
+    def of_device(self, device: Device) -> WorkSums:
+        """The sums over the device's window, on its report's clock."""
+
+    def kernels_of(self, gpu: Gpu) -> Sequence[GpuDurations]:
+        """How long the kernels in the GPU's window took, keyed by the place of their name in ``kernel_names``."""
+
+    @property
+    def kernel_names(self) -> Sequence[str]:
+        """The names of the kernels asked for so far."""
+
+
+class ListedSums:
+    """The sums of work that is known one by one, each worked out when first asked for."""
 
     def __init__(self, traces: Sequence[Trace]) -> None:
         self._name_of = partial(activity_name, tuple(traces))
