@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.job import Job
 from nsysan.attribution.stages.codes import STAGES, UNASSIGNED
 from nsysan.model.arrays import Int64Array
@@ -28,7 +27,7 @@ def stages_of_operations(job: Job) -> Int64Array:
         elif own.stop > own.start and (of_activities := job.stages.of_activities(device)) is not None:
             activities = device.activities
             communicates = activities.kind == int(Activity.COMMUNICATION)
-            communicates &= activities.source == SOURCES.index("kernels")
+            communicates &= activities.are_of("kernels")
             # both are the member's communication kernels in order of begin
             stages[own] = of_activities.stage[communicates]
     return stages

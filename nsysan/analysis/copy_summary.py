@@ -10,7 +10,7 @@ import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
-from nsysan.attribution.activities import SOURCES, between_devices
+from nsysan.attribution.activities import between_devices
 from nsysan.attribution.devices import Gpu
 from nsysan.attribution.duration_groups import DurationGroup, Durations, group_durations, windowed_durations
 from nsysan.attribution.job import Job
@@ -117,7 +117,7 @@ def _records_of(job: Job, gpu: Gpu, gpu_row: int) -> Iterator[_Records]:
     for report in distinct(gpu.activities.report).tolist():
         trace = job.traces[report]
         for source, table in (("copies", trace.copies), ("memsets", trace.memsets)):
-            of_table = (gpu.activities.report == report) & (gpu.activities.source == SOURCES.index(source))
+            of_table = (gpu.activities.report == report) & gpu.activities.are_of(source)
             if table is None or not of_table.any():
                 continue
             activities = gpu.activities.take(of_table)

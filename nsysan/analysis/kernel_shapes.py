@@ -11,7 +11,7 @@ import numpy as np
 
 from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.analysis.registry import Analysis
-from nsysan.attribution.activities import SOURCES, Activities
+from nsysan.attribution.activities import Activities
 from nsysan.attribution.devices import Device
 from nsysan.attribution.duration_groups import DurationGroup, GpuDurations, group_over_gpus, windowed_durations
 from nsysan.attribution.job import Job
@@ -148,7 +148,7 @@ def _count_steps(tally: _Tally, job: Job, device: Device, kernels: Activities, p
 def _kernels_of(job: Job, device: Device, names: Mapping[str, str]) -> Activities:
     """The device's kernels that have one of these names."""
     trace = job.traces[device.report]
-    kernels = device.activities.take(device.activities.source == SOURCES.index("kernels"))
+    kernels = device.activities.take(device.activities.are_of("kernels"))
     if trace.kernels is None or not len(kernels):
         return kernels
     name_ids, name_of = coded(trace.kernels.name_id[kernels.row])

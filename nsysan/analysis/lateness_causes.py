@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.collectives.kinds import KINDS, SEND_RECV
 from nsysan.attribution.collectives.pipelines import stage_of_members
 from nsysan.attribution.devices import Device
@@ -195,7 +194,7 @@ class LatenessCauses:
         device = self._device(member)
         assert device is not None, "only devices of the job are compared"
         activities, trace = device.activities, self._job.traces[device.report]
-        computes = (activities.source == SOURCES.index("kernels")) & (activities.kind == int(Activity.COMPUTE))
+        computes = activities.are_of("kernels") & (activities.kind == int(Activity.COMPUTE))
         rows: Int64Array = activities.row[computes]
         if trace.kernels is None or not len(rows):
             return {}

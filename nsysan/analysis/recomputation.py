@@ -10,7 +10,6 @@ import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
-from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.devices import Device
 from nsysan.attribution.host import Host
 from nsysan.attribution.job import Job
@@ -159,7 +158,7 @@ def _of_device(job: Job, device: Device) -> Iterator[_Launched]:
 def _in_order_of_launch(device: Device, host: Host, steps: Intervals) -> Int64Array:
     """Which activities are compute kernels that begin in its steady steps and whose call is known."""
     activities = device.activities
-    computes = (activities.source == SOURCES.index("kernels")) & (activities.kind == int(Activity.COMPUTE))
+    computes = activities.are_of("kernels") & (activities.kind == int(Activity.COMPUTE))
     calls = host.launches.of(activities)
     begun = np.searchsorted(steps.start_ns, activities.start_ns, side="right") - 1
     inside = (begun >= 0) & (activities.start_ns < steps.end_ns[np.maximum(begun, 0)])

@@ -12,7 +12,6 @@ import numpy as np
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.steps import Steps
-from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.devices import Device
 from nsysan.attribution.job import Job
 from nsysan.attribution.kernel_class import classify
@@ -96,7 +95,7 @@ def _steady_kernels(job: Job, device: Device) -> list[tuple[str, float, float]] 
     steady = np.empty(0, np.int64) if steps is None else judge_steps(job, device, steps).steady
     if steps is None or trace.kernels is None or not len(steady):
         return None
-    kernels = device.activities.take(device.activities.source == SOURCES.index("kernels"))
+    kernels = device.activities.take(device.activities.are_of("kernels"))
     inside = np.isin(steps.labelling().at(kernels.start_ns), steady)
     name_ids, name_of = coded(trace.kernels.name_id[kernels.row[inside]])
     counts: Int64Array = np.bincount(name_of, minlength=len(name_ids))

@@ -36,6 +36,11 @@ class Activities(Table):
     source: IdArray
     row: IdArray
 
+    def are_of(self, table: str) -> BoolArray:
+        """Which of them are records of this one of ``SOURCES``."""
+        found: BoolArray = self.source == SOURCES.index(table)
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class DeviceRecords:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nsysan.attribution.activities import (
-    SOURCES,
     Activities,
     DeviceRecords,
 )
@@ -72,12 +71,12 @@ class Device(_Worker):
 
     def rows_of(self, table: str) -> IdArray:
         """Where its activities stand in one of the trace's tables of GPU work."""
-        rows: IdArray = self.activities.row[self.activities.source == SOURCES.index(table)]
+        rows: IdArray = self.activities.row[self.activities.are_of(table)]
         return rows
 
     def kinds_of(self, table: str) -> KindArray:
         """The ``Activity`` of each of ``rows_of`` that table."""
-        kinds: KindArray = self.activities.kind[self.activities.source == SOURCES.index(table)]
+        kinds: KindArray = self.activities.kind[self.activities.are_of(table)]
         return kinds
 
     @property

@@ -11,7 +11,6 @@ from functools import partial
 import numpy as np
 
 from nsysan.attribution.activities import (
-    SOURCES,
     Activities,
     DeviceActivities,
     DeviceRecords,
@@ -145,7 +144,7 @@ def _key(trace: Trace, place: Place) -> Hashable:
 
 
 def _communicates(activities: Activities) -> bool:
-    of_kernels = activities.source == SOURCES.index("kernels")
+    of_kernels = activities.are_of("kernels")
     return bool((of_kernels & (activities.kind == int(Activity.COMMUNICATION))).any())
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nsysan.attribution.activities import SOURCES, Activities
+from nsysan.attribution.activities import Activities
 from nsysan.attribution.duration_groups import Durations, GpuDurations, windowed_durations
 from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.columns import concatenated
@@ -39,7 +39,7 @@ def kernel_durations(
     traces: Sequence[Trace], activities: Activities, window_ns: tuple[int, int], names: KernelNames
 ) -> GpuDurations:
     """The durations of the kernels among the activities that are in the window, by name."""
-    is_kernel = activities.source == SOURCES.index("kernels")
+    is_kernel = activities.are_of("kernels")
     kernels = activities if is_kernel.all() else activities.take(is_kernel)
     keys = np.empty(len(kernels), np.int32)
     for report in distinct(kernels.report).tolist():
@@ -59,7 +59,7 @@ class KernelFold:
 
     def add(self, activities: Activities, name_of: IdArray) -> None:
         """The kernels among the activities, with the number of the name of each kernel of their trace."""
-        kernels = np.flatnonzero(activities.source == SOURCES.index("kernels"))
+        kernels = np.flatnonzero(activities.are_of("kernels"))
         self._keys.append(name_of[activities.row[kernels]])
         self._durations_ns.append((activities.end_ns - activities.start_ns)[kernels])
         if sum(map(len, self._keys)) >= _GROUPED_ROWS:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
+from nsysan.model.distinct import distinct
 from nsysan.model.trace import Trace
 
 RECORD_KINDS: Mapping[str, str] = {
@@ -32,6 +31,8 @@ def recorded_kinds(trace: Trace) -> tuple[str, ...]:
 
 def _holds(trace: Trace, kind: str) -> bool:
     if kind == "kernel_names":
-        return trace.kernels is not None and bool(np.isin(trace.kernels.name_id, list(trace.strings)).any())
+        return trace.kernels is not None and not trace.strings.keys().isdisjoint(
+            distinct(trace.kernels.name_id).tolist()
+        )
     table = getattr(trace, kind)
     return table is not None and len(table) > 0

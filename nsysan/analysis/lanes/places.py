@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsysan.analysis.kernel_summary import KernelRow
-from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.devices import Gpu
 from nsysan.attribution.job import Job
 from nsysan.model.arrays import Int64Array
@@ -79,7 +78,7 @@ def longest_runs(job: Job, gpus: Sequence[Gpu], rows: Sequence[KernelRow]) -> tu
 def _longest_on(job: Job, gpu: Gpu, wanted: set[str]) -> Iterator[KernelPlace]:
     """The longest run on one GPU of each name that is wanted, which may have several ids and be in several reports."""
     first_ns, last_ns = gpu.window_ns
-    is_kernel = gpu.activities.source == SOURCES.index("kernels")
+    is_kernel = gpu.activities.are_of("kernels")
     kernels = gpu.activities.take(
         is_kernel & (gpu.activities.start_ns >= first_ns) & (gpu.activities.end_ns <= last_ns)
     )

@@ -104,7 +104,7 @@ def _name_numbers(job: Job, shown: Activities, names: NameTable) -> Int64Array:
 def _kernel_names(job: Job, activities: Activities) -> Int64Array:
     """The id of each kernel's name, ``ABSENT`` of other activities."""
     name_ids = np.full(len(activities), ABSENT)
-    are_kernels = activities.source == SOURCES.index("kernels")
+    are_kernels = activities.are_of("kernels")
     for report in distinct(activities.report).tolist():
         kernels, ours = job.traces[report].kernels, are_kernels & (activities.report == report)
         if kernels is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.matching import ListedDevice
 from nsysan.model.arrays import Int64Array
 from nsysan.model.partition import Activity
@@ -34,5 +33,5 @@ def members_of(found: Sequence[ListedDevice]) -> tuple[Member, ...]:
 def _member(device: ListedDevice) -> Member:
     activities = device.work.activities
     communicates = activities.kind == int(Activity.COMMUNICATION)
-    rows: Int64Array = activities.row[communicates & (activities.source == SOURCES.index("kernels"))]
+    rows: Int64Array = activities.row[communicates & activities.are_of("kernels")]
     return Member(device.id, device.report, device.work.global_pid, device.work.device_id, rows, bool(len(rows)))

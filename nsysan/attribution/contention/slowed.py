@@ -6,7 +6,6 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.devices import Gpu
 from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.job import Job
@@ -61,7 +60,7 @@ def _kernels_of_known_shape(job: Job, gpu: Gpu) -> tuple[Int64Array, IdArray]:
     activities = gpu.activities
     inside = (activities.start_ns >= first_ns) & (activities.end_ns <= last_ns)
     inside &= (activities.end_ns > activities.start_ns) & (activities.kind == int(Activity.COMPUTE))
-    rows = np.flatnonzero(inside & (activities.source == SOURCES.index("kernels")))
+    rows = np.flatnonzero(inside & activities.are_of("kernels"))
     columns = np.full((7, len(rows)), ABSENT)
     for report in distinct(activities.report[rows]).tolist():
         trace, of_report = job.traces[report], np.flatnonzero(activities.report[rows] == report)

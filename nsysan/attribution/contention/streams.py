@@ -40,7 +40,7 @@ def communication_on_compute_stream(activities: Activities, trace: Trace, window
     """What of the communication kernels that begin in the window runs on the stream with the most computing time."""
     first_ns, last_ns = window_ns
     inside = (activities.start_ns >= first_ns) & (activities.start_ns < last_ns)
-    kernels = activities.take(inside & (activities.source == SOURCES.index("kernels")))
+    kernels = activities.take(inside & activities.are_of("kernels"))
     stream, durations_ns = stream_codes(kernels, trace), kernels.end_ns - kernels.start_ns
     computes = kernels.kind == int(Activity.COMPUTE)
     communicates = kernels.kind == int(Activity.COMMUNICATION)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nsysan.attribution.activities import SOURCES
 from nsysan.attribution.cuda_calls import CallKind
 from nsysan.attribution.devices import Device
 from nsysan.attribution.host import Host
@@ -45,7 +44,7 @@ class CopiesOfDevice:
     def __init__(self, job: Job, device: Device) -> None:
         self._host: Host = job.idle.threads[device.report].host
         self._job, self._device = job, device
-        self._places = np.flatnonzero(device.activities.source == SOURCES.index("copies"))
+        self._places = np.flatnonzero(device.activities.are_of("copies"))
         self._records = self._copies()
         self._calls = self._host.launches.of(device.activities)[self._places]
         to_host = np.where(self._is_checkpoint(), _SAVED, np.where(self._is_blocking(), _READ_BACK, _OTHER))

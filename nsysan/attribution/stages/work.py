@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsysan.attribution.activities import SOURCES, Activities
+from nsysan.attribution.activities import Activities
 from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.host import Host
 from nsysan.attribution.kernel_class import classify
@@ -80,7 +80,7 @@ class _KernelTraits:
     def __init__(self, activities: Activities, trace: Trace) -> None:
         kernels = trace.kernels or Kernels(*[np.empty(0, np.int64)] * 8)
         self._count = len(activities)
-        self._places = np.flatnonzero(activities.source == SOURCES.index("kernels"))
+        self._places = np.flatnonzero(activities.are_of("kernels"))
         rows = activities.row[self._places]
         self._stream = codes_of(kernels.context_id[rows], kernels.stream_id[rows])
         name_ids, self._name_of = coded(kernels.name_id[rows])
@@ -117,6 +117,6 @@ def _is_communication(name: str) -> bool:
 def _is_batch_copy(activities: Activities, trace: Trace) -> BoolArray:
     found = np.zeros(len(activities), np.bool_)
     if trace.copies is not None:
-        places = np.flatnonzero(activities.source == SOURCES.index("copies"))
+        places = np.flatnonzero(activities.are_of("copies"))
         found[places] = trace.copies.copy_kind[activities.row[places]] == CopyKind.HOST_TO_DEVICE
     return found

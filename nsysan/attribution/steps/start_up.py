@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nsysan.attribution.activities import SOURCES, Activities
+from nsysan.attribution.activities import Activities
 from nsysan.attribution.steps.exclusion import Exclusion
 from nsysan.attribution.steps.tiles import DeviceSteps
 from nsysan.model.distinct import coded
@@ -26,7 +26,7 @@ def start_up_end_without_steps(activities: Activities, trace: Trace) -> int | No
     None where no function holds as much, or where over half of the kernel time lies before.
     """
     kernels = trace.kernels
-    rows = activities.row[activities.source == SOURCES.index("kernels")]
+    rows = activities.row[activities.are_of("kernels")]
     if kernels is None or not len(rows):
         return None
     name_ids, name_of = coded(kernels.name_id[rows])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsysan.attribution.activities import SOURCES, Activities
+from nsysan.attribution.activities import Activities
 from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.host import Host
 from nsysan.attribution.kernel_class import classify
@@ -123,7 +123,7 @@ def _steps(starts_ns: Int64Array, name_id: Int64Array) -> DeviceSteps | None:
 def _on_main_stream(activities: Activities, trace: Trace) -> tuple[Kernels, IdArray]:
     """The kernels, and the rows of those on the stream that computes most; no rows where nothing computes."""
     kernels = trace.kernels or Kernels(*[np.empty(0, np.int64)] * 8)
-    own = activities.source == SOURCES.index("kernels")
+    own = activities.are_of("kernels")
     rows, computes = activities.row[own], activities.kind[own] == int(Activity.COMPUTE)
     if not computes.any():
         return kernels, rows[:0]
