@@ -7,7 +7,8 @@ every row. What is computed with stays int64: times and sizes, and threads and p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.ingest.columns import Column
 from nsysan.model.arrays import IdArray, Int64Array
@@ -18,8 +19,7 @@ class WholeNeededError(Exception):
     """What was read block by block has to be read again as a whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class Blocks:
+class Blocks(msgspec.Struct, frozen=True):
     """The columns of the rows of a table, one block of rows after the other, in the order of the file.
 
     ``rows`` raises WholeNeededError where it must not go on, and there are ``most_rows`` at most (None: nobody knows).
