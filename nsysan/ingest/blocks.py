@@ -14,6 +14,9 @@ from nsysan.ingest.columns import Column
 from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.columns import concatenated, narrowed
 
+_JOINED_BLOCKS = 8
+"""So many are joined at once: many small pieces would leave holes between them that nothing else fits into."""
+
 
 class WholeNeededError(Exception):
     """What was read block by block has to be read again as a whole."""
@@ -34,8 +37,11 @@ class Blocks(msgspec.Struct, frozen=True):
 def joined(columns: Sequence[Column], blocks: Iterable[Sequence[Int64Array]]) -> dict[str, IdArray]:
     """The columns by name; each block has an array for each of them, all of one length."""
     pieces: list[list[IdArray]] = [[] for _ in columns]
-    for block in blocks:
+    for number, block in enumerate(blocks, start=1):
         for column, of_column, values in zip(columns, pieces, block, strict=True):
             of_column.append(narrowed(column.name, values))
+        if number % _JOINED_BLOCKS == 0:
+            for of_column in pieces:
+                of_column[-_JOINED_BLOCKS:] = [concatenated(of_column[-_JOINED_BLOCKS:])]
     # what is joined is let go of, so that one column at a time is there twice
     return {column.name: concatenated(pieces.pop(0)) for column in columns}
