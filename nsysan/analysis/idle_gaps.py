@@ -79,8 +79,14 @@ def _told(job: Job, gpu: Gpu, gap: LargeGap, *, has_story: bool) -> Gap:
     idle = job.idle.of_gpu(gpu)
     if idle is None:
         return told
-    causes = {f"{cause.value}_ns": time_ns for cause, time_ns in idle.causes_of_gap(gap.place).items() if time_ns}
-    return replace(told, causes=causes, story=tell_story(job, gpu, idle, gap.place) if has_story else None)
+    causes = {
+        f"{cause.value}_ns": time_ns
+        for cause, time_ns in idle.causes_of_gap(gap.start_ns, gap.end_ns).items()
+        if time_ns
+    }
+    return replace(
+        told, causes=causes, story=tell_story(job, gpu, idle, (gap.start_ns, gap.end_ns)) if has_story else None
+    )
 
 
 def _sizes(gpu_id: str, gaps: GapSums) -> Iterator[GapSizes]:
