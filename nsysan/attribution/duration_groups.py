@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.activities import Activities
@@ -22,8 +22,7 @@ from nsysan.timeline.ordering import grouped_rows
 P95_PERCENT = 95
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Durations(Table):
+class Durations(Table, frozen=True):
     """Activities that ran in a window: what groups them, their GPU's place in the job, duration whole and inside it."""
 
     key: IdArray
@@ -34,8 +33,7 @@ class Durations(Table):
     """Where the activity stands in the list it came from."""
 
 
-@dataclass(frozen=True, slots=True)
-class DurationGroup:
+class DurationGroup(msgspec.Struct, frozen=True):
     """The activities of one key: ``total_ns`` inside the window, median and p95 (nearest rank) of whole durations."""
 
     key: int
@@ -63,8 +61,7 @@ def windowed_durations(activities: Activities, keys: IdArray, gpu_row: int, wind
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GpuDurations:
+class GpuDurations(msgspec.Struct, frozen=True, eq=False):
     """The durations of one GPU by key, in few bytes: ``whole_ns[bounds[i]:bounds[i + 1]]`` are those of ``keys[i]``.
 
     ``counts`` says how often each of them occurs.
@@ -115,8 +112,7 @@ class GpuDurations:
             yield key, _Part(self.gpu_row, total_ns, self.whole_ns[own], self.counts[own])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Part:
+class _Part(msgspec.Struct, frozen=True, eq=False):
     """The durations of one key on one GPU, how often each occurs, and their sum inside the window."""
 
     gpu_row: int

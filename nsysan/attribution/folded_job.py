@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.attribution.activities import DeviceRecords, collect_activities
 from nsysan.attribution.clocks import Clock, clocks_of

@@ -7,11 +7,12 @@ why there are none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.attribution.folded_work import FoldedReport, FoldedWork
 from nsysan.ingest.reading import ReadOptions, read_trace
@@ -25,16 +26,14 @@ from nsysan.pipeline.packing import packed, unpacked
 _NO_ROWS = np.empty(0, np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True):
     """Why a report could not be read; ``error`` is what to raise where it was the only one."""
 
     message: str
     error: NsysanError
 
 
-@dataclass(frozen=True, slots=True)
-class ReadReport:
+class ReadReport(msgspec.Struct, frozen=True):
     """A report's trace; where ``work`` tells what it is asked of GPU work, the trace has none of it."""
 
     trace: Trace

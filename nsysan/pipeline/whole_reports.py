@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from nsysan.attribution.folded_job import reports_sharing_gpus
 from nsysan.ingest.reading import ReadOptions

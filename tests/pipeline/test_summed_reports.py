@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.kernel_summary import KernelSummary

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from nsysan.ingest.reader import Candidate, Reader, ReadOptions
 from nsysan.ingest.torch.opening import begins_like_a_trace
