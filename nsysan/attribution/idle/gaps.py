@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.activities import SOURCES, Activities
@@ -21,8 +21,7 @@ NO_ACTIVITY = -1
 _LATEST = int(np.iinfo(np.int64).max)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EndedGaps(Table):
+class EndedGaps(Table, frozen=True):
     """Gaps of one GPU with what ended them, on the clock of the report that recorded it.
 
     ``shift_ns`` added to these times puts them on the GPU's clock.
@@ -57,8 +56,7 @@ class EndedGaps(Table):
         return np.clip(self.call_end_ns, self.call_begin_ns, self.end_ns)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LaunchedWork:
+class LaunchedWork(msgspec.Struct, frozen=True, eq=False):
     """A GPU's activities, each with its call: the row in its report, begin and end on that report's clock."""
 
     activities: Activities

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from nsysan.model.arrays import Int64Array
 from nsysan.model.tables import Table
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class IdlePieces(Table):
+class IdlePieces(Table, frozen=True):
     """Pieces of gaps: ``gap`` is the gap's index, ``cause`` a cause code, ``global_tid`` the thread that explains it.
 
     The thread is ``ABSENT`` where none does.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.activities import Activities
@@ -25,8 +25,7 @@ from nsysan.timeline.intervals import Intervals
 from nsysan.timeline.ordering import order_of
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GapEnds(Table):
+class GapEnds(Table, frozen=True):
     """What ended each gap of a GPU, in order of time: all that is kept of it once the gap's causes are known.
 
     ``activity`` is a position among the GPU's activities (``NO_ACTIVITY``), ``call`` a row of the calls of that
@@ -38,8 +37,7 @@ class GapEnds(Table):
     shift_ns: Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class IdleTime:
+class IdleTime(msgspec.Struct, frozen=True, eq=False):
     """Why a GPU was idle: what ended its gaps, and the pieces that tile them, in order of time."""
 
     ends: GapEnds

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from nsysan.attribution.activities import SOURCES, Activities
@@ -26,8 +24,7 @@ _MAY_REDUCE, _IS_OPTIMIZER, _SEPARATES, _IS_LOSS = (1 << bit for bit in range(4)
 _REDUCES_GRADIENTS = frozenset({Collective.ALL_REDUCE, Collective.REDUCE_SCATTER, Collective.REDUCE})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LaunchedWork(Table):
+class LaunchedWork(Table, frozen=True):
     """Activities of one device in order of launch; without a call in order of their start.
 
     ``activity`` is the position among the device's activities.
@@ -39,8 +36,7 @@ class LaunchedWork(Table):
     global_tid: Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OrderedWork(LaunchedWork):
+class OrderedWork(LaunchedWork, frozen=True):
     """The same with what is known of it.
 
     ``hint`` is forward or backward where the kernel's name says so. ``way`` is a number for a stream and a kind of
