@@ -20,7 +20,8 @@ from nsysan.attribution.ranges.tree import PathSums, path_sums
 from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.distinct import coded, summed
 from nsysan.model.tables import ABSENT, NvtxRanges, Table
-from nsysan.timeline.labelling import NOBODY
+from nsysan.timeline.intervals import Stretches
+from nsysan.timeline.labelling import NOBODY, Pieces
 
 
 class RangeSums(Table, frozen=True):
@@ -74,11 +75,16 @@ class ReportRanges(msgspec.Struct, frozen=True, eq=False):
         starved_ns = np.zeros(len(self.threads.host.ranges), np.int64)
         for thread in self.threads.host.stacked_by_thread.keys.tolist():
             own = starved.take(starved.global_tid == thread)
-            pieces = self.threads.of(thread).innermost_ranges.pieces(own.start_ns, own.end_ns)
-            self.threads.forget()
+            pieces = self._innermost_ranges(thread, (own.start_ns, own.end_ns))
             inside = pieces.labels != NOBODY
             np.add.at(starved_ns, pieces.labels[inside], (pieces.end_ns - pieces.start_ns)[inside])
             yield _stacked_ranges(self, thread, starved_ns, totals_ns)
+
+    def _innermost_ranges(self, thread: int, asked: Stretches) -> Pieces:
+        """The stretches cut where the thread's innermost range changes, each piece with its row."""
+        found = self.threads.of(thread).innermost_ranges(asked).pieces(*asked)
+        self.threads.forget()
+        return found
 
     def categories(self) -> dict[int, set[str]]:
         """The names of the categories that push/pop and start/end ranges of a group bear."""

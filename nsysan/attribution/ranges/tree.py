@@ -12,6 +12,7 @@ from nsysan.attribution.ranges.times import RangeTimes
 from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.distinct import coded, summed
 from nsysan.timeline.labelling import NOBODY
+from nsysan.timeline.ordering import slices
 
 Sums = tuple[int, int, int, int, int]
 """Number of ranges, their CPU time, the GPU time launched in them, and of both what no range inside them has."""
@@ -119,7 +120,7 @@ class _Paths:
         unique, key_of = coded(self._nodes_above(level) * group_count + self._groups[level])
         self.node_of[level] = len(self.nodes) + key_of
         self.nodes += zip(*(part.tolist() for part in np.divmod(unique, group_count)), strict=True)
-        self._level = self._children[_slices(self._first[level], self._last[level])]
+        self._level = self._children[slices(self._first[level], self._last[level] - self._first[level])]
 
     def add_rest(self) -> None:
         """All levels that are left, range by range: where nests are deep a level has few."""
@@ -138,11 +139,3 @@ class _Paths:
     def _nodes_above(self, rows: Int64Array) -> Int64Array:
         parents = self._parent[rows]
         return np.where(parents == NOBODY, NOBODY, self.node_of[parents])
-
-
-def _slices(first: Int64Array, last: Int64Array) -> Int64Array:
-    """The places ``first[i]`` up to ``last[i]`` of all slices, one after the other."""
-    counts = last - first
-    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    places: Int64Array = np.repeat(first, counts) + within
-    return places
