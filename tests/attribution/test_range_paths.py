@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any, cast
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -35,8 +32,7 @@ def path_of(row: int, parents: list[int], groups: list[int]) -> Path:
 
 def found_paths(parents: list[int], groups: list[int]) -> tuple[list[int], list[Path]]:
     """The node of each range, and the path of each node; a node's parent must stand before it."""
-    times = cast("Any", SimpleNamespace(parent=np.array(parents, np.int64)))
-    node_of, nodes = tree._paths(times, np.array(groups, np.int64))
+    node_of, nodes = tree._paths(np.array(parents, np.int64), np.array(groups, np.int64))
     paths: list[Path] = []
     for parent, group in nodes:
         paths.append((group,) if parent == NOBODY else (*paths[parent], group))
@@ -58,9 +54,7 @@ def test_each_range_is_of_its_own_path(wide_levels: int, forest: tuple[list[int]
 
 def test_ranges_that_all_stay_open_are_a_path_as_deep_as_there_are() -> None:
     count = 5_000
-    times = cast("Any", SimpleNamespace(parent=np.arange(-1, count - 1)))
-
-    node_of, nodes = tree._paths(times, np.zeros(count, np.int64))
+    node_of, nodes = tree._paths(np.arange(-1, count - 1), np.zeros(count, np.int64))
 
     assert node_of.tolist() == list(range(count))
     assert nodes == [(above, 0) for above in range(-1, count - 1)]
