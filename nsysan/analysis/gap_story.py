@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.gap_sentence import GapCall, GapSpan, Recorded, tell
@@ -30,8 +30,7 @@ RANGE_COUNT = 12
 MARK_COUNT = 8
 
 
-@dataclass(frozen=True, slots=True)
-class GapStory:
+class GapStory(msgspec.Struct, frozen=True):
     """How a gap came about, in one sentence and its parts, on the clock of the GPU.
 
     ``call`` is null where none is known, ``spans`` are the longest stretches in order of time, ``ranges`` those around

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import partial
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.attribution.activities import (
     Activities,
@@ -27,7 +28,7 @@ from nsysan.attribution.kernel_durations import KernelFold, KernelNames
 from nsysan.attribution.work_sums import WorkSums
 from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.partition import Activity
-from nsysan.model.trace import Trace
+from nsysan.model.trace import GPU_TABLES, Trace
 
 _NO_KERNELS = np.empty(0, np.int32)
 
@@ -35,8 +36,7 @@ Place = tuple[int, int]
 """A global pid and a device id."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedDevice(DeviceRecords):
+class FoldedDevice(DeviceRecords, frozen=True):
     """The work of one device; ``sums`` are null where none of its records has a possible time.
 
     ``communicates`` says whether a kernel of it does.
@@ -46,8 +46,7 @@ class FoldedDevice(DeviceRecords):
     sums: WorkSums | None
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedGpu:
+class FoldedGpu(msgspec.Struct, frozen=True):
     """What the devices of one GPU did together."""
 
     places: frozenset[Place]
@@ -55,8 +54,7 @@ class FoldedGpu:
     kernels: Sequence[GpuDurations]
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedReport:
+class FoldedReport(msgspec.Struct, frozen=True):
     """The work of a report, in order of process and device; kernels are keyed by their place in ``kernel_names``."""
 
     devices: tuple[FoldedDevice, ...]
@@ -64,6 +62,16 @@ class FoldedReport:
     kernel_names: Sequence[str]
     may_repeat: bool
     """Whether so many records equal another one in what was taken up that they may do so in all."""
+
+    def counted(self) -> FoldedReport:
+        """The same in fewer bytes: how often each duration of a kernel occurs."""
+        gpus = (replace(gpu, kernels=[GpuDurations.counted(gpu.kernels)]) for gpu in self.gpus)
+        return replace(self, gpus=tuple(gpus))
+
+    def record_counts(self) -> dict[str, int]:
+        """How many records there are, by table of GPU work."""
+        counts = sum(device.fault_counts.sum(axis=1) for device in self.devices)
+        return dict(zip(GPU_TABLES, np.asarray(counts).tolist(), strict=True))
 
     def device_of(self, records: DeviceRecords) -> FoldedDevice:
         """The device that these are the records of."""

@@ -30,9 +30,11 @@ class KernelNames:
     def places(self, trace: Trace, name_ids: IdArray) -> IdArray:
         """The number of each name id of the trace."""
         ids, id_of = coded(name_ids)
-        places = [self._places.setdefault(trace.text(name_id), len(self._places)) for name_id in ids.tolist()]
-        numbers: IdArray = np.array(places, np.int32)[id_of]
-        return numbers
+        return self.numbers([trace.text(name_id) for name_id in ids.tolist()])[id_of]
+
+    def numbers(self, names: Sequence[str]) -> IdArray:
+        """The number of each of the names."""
+        return np.array([self._places.setdefault(name, len(self._places)) for name in names], np.int32)
 
 
 def kernel_durations(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.activities import SOURCES, Activities
@@ -18,8 +18,7 @@ NO_CALL = -1
 """The row of the call where none launched the work, or none was recorded."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Launches:
+class Launches(msgspec.Struct, frozen=True, eq=False):
     """The launching call of every record of GPU work of one report, as a row of ``Trace.runtime_calls``.
 
     Correlation ids repeat over processes, so both are compared. Of several calls with one id the lowest event class
@@ -65,8 +64,7 @@ def join_launches(trace: Trace) -> Launches:
     return Launches(rows, is_repeated)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Keys:
+class _Keys(msgspec.Struct, frozen=True, eq=False):
     """One number for a process and a correlation id; ``ABSENT`` where either is unknown."""
 
     processes: Distinct

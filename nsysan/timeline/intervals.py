@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.model.arrays import BoolArray, Int64Array
@@ -14,8 +13,7 @@ Stretches = tuple[Int64Array, Int64Array]
 """Begins and ends of stretches of time, which may overlap and lie in any order."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Intervals:
+class Intervals(msgspec.Struct, frozen=True, eq=False):
     """Sorted, disjoint, non-empty, non-touching intervals ``[start_ns[i], end_ns[i])``."""
 
     start_ns: Int64Array

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.model.arrays import IdArray, Int64Array
@@ -14,8 +14,7 @@ from nsysan.timeline.stack_sweep import NOBODY
 _FOREVER = int(np.iinfo(np.int64).max)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Clocks:
+class Clocks(msgspec.Struct, frozen=True, eq=False):
     """Time between two bounds, and weight that comes in ticks; ``totals[i]`` is that of the first ``i`` ticks.
 
     The ticks are in order of time.
@@ -26,8 +25,7 @@ class Clocks:
     totals: Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NestClocks:
+class NestClocks(msgspec.Struct, frozen=True, eq=False):
     """Per interval the row around it (``NOBODY``), the ticks before its begin and its end, and what is its own.
 
     Its own are the time and the weight while it is the innermost interval of its nest.

@@ -29,8 +29,10 @@ def order_of(keys: Int64Array, *ties: Int64Array) -> Int64Array:
 
 def foremost(count: int, keys: Int64Array, *ties: Int64Array) -> Int64Array:
     """The first ``count`` rows of ``order_of(keys, *ties)``, without ordering all the others."""
-    if not 0 < count < len(keys):
-        return order_of(keys, *ties)[: max(count, 0)]
+    if count <= 0:
+        return np.empty(0, np.intp)
+    if count >= len(keys):
+        return order_of(keys, *ties)
     among = np.flatnonzero(keys <= np.partition(keys, count - 1)[count - 1])
     return among[order_of(keys[among], *(tie[among] for tie in ties))[:count]]
 

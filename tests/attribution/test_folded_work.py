@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import compute_gpu_time
 from nsysan.analysis.idle_gaps import compute_idle_gaps
@@ -105,4 +105,5 @@ def test_slices_give_what_the_whole_gives(
     repeats = any(note.id == "repeated_records" for note in whole.notes)
     assert fold.fold(slices(trace, cuts)) == (bool(whole.gpus) and not repeats)
     if fold.report is not None:
-        assert told(build_folded_job(trace, fold.report, None, RankChoice())) == told(whole)
+        for report in (fold.report, fold.report.counted()):
+            assert told(build_folded_job([trace], [report], None, RankChoice())) == told(whole)

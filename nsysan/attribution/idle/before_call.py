@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from nsysan.attribution.idle.codes import code_of
@@ -22,8 +20,7 @@ from nsysan.timeline.labelling import NOBODY
 _NEVER = int(np.iinfo(np.int64).min)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _HostParts(Table):
+class _HostParts(Table, frozen=True):
     """Stretches of gaps before the call, each with the thread that the GPU waits for; ``row`` is the gap's."""
 
     start_ns: Int64Array

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,8 +20,7 @@ NO_ACTIVITY = -1
 _LATEST = int(np.iinfo(np.int64).max)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CalledGaps(Table):
+class CalledGaps(Table, frozen=True):
     """Gaps of one GPU with the call that ended each, on the clock of the report that recorded it.
 
     ``shift_ns`` added to these times puts them on the GPU's clock.
@@ -50,8 +48,7 @@ class CalledGaps(Table):
         return np.clip(self.call_end_ns, self.call_begin_ns, self.end_ns)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EndedGaps(CalledGaps):
+class EndedGaps(CalledGaps, frozen=True):
     """Such gaps with what tells their causes apart; ``gap`` is the place of each in the table as it was made.
 
     ``previous_tid`` is the thread that launched the activity before the gap, ``ABSENT`` where no call did. The last

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -14,8 +13,7 @@ from nsysan.timeline.ordering import order_of
 AnyPieces = TypeVar("AnyPieces", bound="IdlePieces")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class IdlePieces(Table):
+class IdlePieces(Table, frozen=True):
     """Pieces of gaps: ``cause`` is a cause code, ``global_tid`` the thread that explains it (``ABSENT``)."""
 
     start_ns: Int64Array
@@ -47,8 +45,7 @@ class IdlePieces(Table):
         return IdlePieces(**{**self.columns(), "start_ns": starts_ns, "end_ns": ends_ns}).solid()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GapPieces(IdlePieces):
+class GapPieces(IdlePieces, frozen=True):
     """Pieces that a rule finds, on the clock of the gaps: ``gap`` is the place of the gap among those it looks at."""
 
     gap: Int64Array

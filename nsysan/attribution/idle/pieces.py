@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.activities import Activities
@@ -25,8 +25,7 @@ from nsysan.model.thresholds import HANDOVER_NS
 from nsysan.timeline.intervals import Intervals
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class IdleTime:
+class IdleTime(msgspec.Struct, frozen=True, eq=False):
     """Why a GPU was idle: pieces that tile its gaps, in order of time."""
 
     pieces: IdlePieces

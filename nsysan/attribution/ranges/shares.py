@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,8 +16,7 @@ from nsysan.timeline.ordering import grouped_rows
 _NONE = int(np.iinfo(np.int64).min)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OwnShare(Table):
+class OwnShare(Table, frozen=True):
     """What each range adds to the total of its name: nothing of what another range of that name around it has."""
 
     cpu_ns: Int64Array

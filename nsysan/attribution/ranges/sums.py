@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.host import Host
@@ -25,8 +25,7 @@ from nsysan.timeline.intervals import Stretches
 from nsysan.timeline.labelling import NOBODY, Pieces
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RangeSums(Table):
+class RangeSums(Table, frozen=True):
     """What each range adds to the sums of its ``group``."""
 
     group: Int64Array
@@ -46,7 +45,7 @@ class SumsByGroup:
 
     def __init__(self) -> None:
         self._sums: defaultdict[int, dict[str, int]] = defaultdict(
-            lambda: {field.name: 0 for field in fields(RangeSums) if field.name != "group"}
+            lambda: {name: 0 for name in RangeSums.__struct_fields__ if name != "group"}
         )
 
     def add(self, ranges: RangeSums) -> None:
@@ -63,8 +62,7 @@ class SumsByGroup:
         yield from self._sums.items()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReportRanges:
+class ReportRanges(msgspec.Struct, frozen=True, eq=False):
     """The ranges of one report: CPU time inside the bounds, GPU time of what was launched."""
 
     threads: HostThreads
@@ -85,7 +83,7 @@ class ReportRanges:
             pieces = self._innermost_ranges(thread, (own.start_ns, own.end_ns))
             inside = pieces.labels != NOBODY
             nothing = np.broadcast_to(np.int64(0), int(inside.sum()))
-            sums = dict.fromkeys((field.name for field in fields(RangeSums)), nothing)
+            sums = dict.fromkeys(RangeSums.__struct_fields__, nothing)
             sums["group"] = self.numbers.of_ranges(host, pieces.labels[inside])
             sums["launch_starved_ns"] = (pieces.end_ns - pieces.start_ns)[inside]
             yield RangeSums(**sums)
@@ -122,8 +120,7 @@ class ReportRanges:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StackedRanges:
+class StackedRanges(msgspec.Struct, frozen=True, eq=False):
     """The push/pop ranges of one thread: the row of each, what it adds to its name, and their paths."""
 
     row: IdArray

@@ -6,8 +6,6 @@ a difference of prefix sums. That is right for the innermost range and every one
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from nsysan.attribution.host import Host
@@ -21,8 +19,7 @@ from nsysan.timeline.nest_clocks import Clocks, NestClocks, nest_clocks
 from nsysan.timeline.ordering import grouped_rows, order_of
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RangeTimes(Table):
+class RangeTimes(Table, frozen=True):
     """Push/pop ranges of one thread in order of begin, of those that begin together the longest first.
 
     ``row`` is the range's, ``parent`` the place in this table of the range around it. Nesting is of one domain. Times
