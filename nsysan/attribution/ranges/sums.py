@@ -14,7 +14,7 @@ from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.launched_time import LaunchedTime
 from nsysan.attribution.ranges.details import categories_by_group, with_category
 from nsysan.attribution.ranges.free import free_ranges
-from nsysan.attribution.ranges.groups import GroupNumbers, ShapeNumbers, tells_shapes
+from nsysan.attribution.ranges.groups import GroupNumbers, ShapeNumbers, shapes_told
 from nsysan.attribution.ranges.shares import own_shares
 from nsysan.attribution.ranges.times import range_times
 from nsysan.attribution.ranges.tree import PathSums, path_sums
@@ -129,7 +129,7 @@ class StackedRanges(msgspec.Struct, frozen=True, eq=False):
 
     def by_shape(self, host: Host, shapes: ShapeNumbers) -> RangeSums:
         """Of what the ranges add, that of operators whose text tells shapes, by the number of these."""
-        told = np.flatnonzero(tells_shapes(host, self.row))
+        told = shapes_told(host, self.row)
         number_of = shapes.of_ranges(host, self.row[told], self.sums.group[told])
         parsed = number_of != NOBODY
         return RangeSums(**{**self.sums.take(told[parsed]).columns(), "group": number_of[parsed]})
@@ -139,7 +139,7 @@ def _stacked_ranges(ranges: ReportRanges, thread: int) -> StackedRanges:
     host, calls = ranges.threads.host, ranges.launched.of_thread(thread)
     totals_ns, range_count = calls.totals_ns(), len(host.ranges)
     times = range_times(host, thread, calls, totals_ns, ranges.bounds_ns)
-    groups = ranges.numbers.of_ranges(host, times.row)
+    groups = ranges.numbers.of_ranges(host, times.row, thread)
     shares = own_shares(times, groups, totals_ns, range_count)
     nothing = np.broadcast_to(np.int64(0), len(times))
     sums = RangeSums(
