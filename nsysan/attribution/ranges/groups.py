@@ -26,11 +26,10 @@ class GroupNumbers:
         self.names: list[DomainAndName] = []
         """Domain and name by number."""
 
-    def of_ranges(self, host: Host, rows: IdArray, thread: int | None = None) -> Int64Array:
-        """The number of each of these ranges, which may be known to be of one thread."""
-        tids = host.ranges.global_tid[rows] if thread is None else np.broadcast_to(np.int64(thread), len(rows))
+    def of_ranges(self, host: Host, rows: IdArray) -> Int64Array:
+        """The number of each of these ranges."""
         columns = (
-            tids & PROCESS_BITS,
+            host.ranges.global_tid[rows] & PROCESS_BITS,
             host.ranges.domain_id[rows],
             host.range_groups.of_row[rows],
         )
