@@ -73,7 +73,8 @@ def _read_report(path: Path, options: ReadOptions, *, is_one_of_many: bool) -> R
         return ReadReport(read_trace(path, options), None)
     fold = FoldedWork()
     trace = read_trace(path, replace(options, fold=fold))
-    if fold.report is None and trace.kernels is not None and fold.fold([trace]):
+    row_count = sum(map(len, trace.gpu_tables().values()))
+    if fold.report is None and trace.kernels is not None and fold.fold([trace], row_count):
         # it had to be read as a whole, which nobody need keep
         nothing: dict[str, Any] = {name: table.take(_NO_ROWS) for name, table in trace.gpu_tables().items()}
         trace = replace(trace, **nothing)
