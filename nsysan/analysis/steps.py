@@ -101,7 +101,7 @@ def compute_steps(job: Job, _results: ResultSet) -> Steps | Skipped:
     cuts = [(device, source, _cut(job, device, steps)) for device, source, steps in found if steps is not None]
     if not cuts:
         return without_steps(Steps.id, job)
-    listed = _listed_count(len(cuts))
+    listed = listed_count(len(cuts))
     devices = tuple(_of_device(job, device, source, cut, listed) for device, source, cut in cuts)
     return Steps(_table(devices, tuple(entry for device, _, cut in cuts for entry in _excluded(device, cut))))
 
@@ -113,7 +113,7 @@ def merge_steps(_job: Job, _results: ResultSet, parts: Sequence[OfReport]) -> St
         return skipped_by_all(parts, Steps)
     count = sum(len(told.steps.devices) for _, told in found)
     devices = tuple(
-        replace(device, id=part.device(device.id), list=device.list[: _listed_count(count)])
+        replace(device, id=part.device(device.id), list=device.list[: listed_count(count)])
         for part, told in found
         for device in told.steps.devices
     )
@@ -126,7 +126,7 @@ def merge_steps(_job: Job, _results: ResultSet, parts: Sequence[OfReport]) -> St
 ANALYSIS = Analysis(Steps, compute_steps, merge=merge_steps)
 
 
-def _listed_count(device_count: int) -> int:
+def listed_count(device_count: int) -> int:
     """How many steps of each device are listed."""
     return max(FEWEST_PER_DEVICE, STEPS_PER_JOB // device_count)
 
