@@ -25,7 +25,6 @@ IdOfText = Callable[[bytes], int]
 
 _BLOCK_ROWS = 1 << 15
 """So many rows of fourteen columns stay in the processor's caches, and their memory serves one block after another."""
-_SMALL_BLOCK_ROWS = 1 << 17
 _SWITCH = "NSYSAN_NATIVE"
 """The environment variable that is 0 where compiled modules shall not be used."""
 
@@ -80,7 +79,7 @@ def _blocks_or_none(scan: _columns.Scan) -> Iterator[list[Int64Array]]:
     from nsysan.ingest._columns import HandOverError
 
     try:
-        yield from _blocks(scan, _SMALL_BLOCK_ROWS, UNWATCHED)
+        yield from _blocks(scan, _BLOCK_ROWS, UNWATCHED)
     except HandOverError as error:
         raise WholeNeededError from error
 
