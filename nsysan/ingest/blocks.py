@@ -38,4 +38,4 @@ def joined(columns: Sequence[Column], blocks: Iterable[Sequence[Int64Array]]) ->
         for column, of_column, values in zip(columns, pieces, block, strict=True):
             of_column.append(narrowed(column.name, values))
     # what is joined is let go of, so that one column at a time is there twice
-    return {column.name: concatenated(pieces.pop(0)) for column in columns}
+    return {column.name: narrowed(column.name, concatenated(pieces.pop(0))) for column in columns}

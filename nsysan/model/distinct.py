@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nsysan.model.arrays import IdArray, Int64Array
+from nsysan.model.coded import CodedColumn
 
 NOWHERE = -1
 """The place of what is not among the values."""
@@ -38,6 +39,8 @@ class Distinct:
         """The distinct values of the column."""
         if not len(column):
             return cls(np.empty(0, np.int64), None)
+        if isinstance(column, CodedColumn):
+            return cls.of(column.occurring().values)
         first, last = int(column.min()), int(column.max())
         if first == last:
             return cls(np.array([first]), np.zeros(1, np.int32))
@@ -60,6 +63,8 @@ class Distinct:
         """The place of each row's value among the values, ``NOWHERE`` where it is none of them."""
         if not len(self.values):
             return np.full(len(column), NOWHERE)
+        if isinstance(column, CodedColumn):
+            return self.places(column.values)[column.places]
         places = np.empty(len(column), np.int64 if self._table is None else self._table.dtype)
         for rows in _blocks(len(column)):
             places[rows] = self._places(column[rows])
@@ -67,6 +72,9 @@ class Distinct:
 
     def own_places(self, column: IdArray) -> IdArray:
         """The place of each row's value; the values must be those of this very column."""
+        if isinstance(column, CodedColumn):
+            # wide enough to be computed with, as the others are
+            return column.occurring().places.astype(np.int32)
         if len(self.values) == 1:
             return np.zeros(len(column), np.int32)
         if self._table is None:

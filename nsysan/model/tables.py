@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from nsysan.model.arrays import BoolArray, IdArray, Int64Array
-from nsysan.model.columns import concatenated, narrowed, taken
+from nsysan.model.columns import concatenated, narrowed, quickest_choice, taken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,8 +42,8 @@ class Table:
 
     def take(self: AnyTable, rows: Int64Array | BoolArray) -> AnyTable:
         """The records at ``rows`` (positions or a mask), as a table of the same type."""
-        places: IdArray = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.intp, copy=False)
-        return type(self)(**{name: taken(column, places) for name, column in self.columns().items()})
+        chosen = quickest_choice(rows)
+        return type(self)(**{name: taken(column, chosen) for name, column in self.columns().items()})
 
     @classmethod
     def concatenate(cls: type[AnyTable], pieces: Sequence[AnyTable]) -> AnyTable:
@@ -61,7 +61,7 @@ class Table:
         """The table as a pandas frame with the same column names, for notebooks (needs pandas)."""
         import pandas as pd
 
-        return pd.DataFrame(self.columns())
+        return pd.DataFrame({name: np.asarray(column) for name, column in self.columns().items()})
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,7 +19,7 @@ from nsysan.ingest.nsys.tables import DetailedRanges, NvtxPoints
 from nsysan.model.arrays import Int64Array
 from nsysan.model.columns import is_one_value
 from nsysan.model.details import Detail
-from nsysan.model.distinct import distinct
+from nsysan.model.distinct import coded, distinct
 from nsysan.model.tables import (
     ABSENT,
     AnyTable,
@@ -127,7 +127,7 @@ def read_records(export: OpenExport, *, with_host: bool, details: Collection[Det
 def _with_host(export: OpenExport, work: Records) -> Records:
     stored = read_table(export, tables.NVTX_EVENTS)
     events = None if stored is None else with_payload_texts(export, stored)
-    ranges = in_scope(events, tables.NVTX_RANGES)
+    ranges, points = by_scope(events, tables.NVTX_RANGES, tables.NVTX_POINTS)
     return replace(
         work,
         runtime_calls=read_table(export, tables.RUNTIME_CALLS),
@@ -139,7 +139,7 @@ def _with_host(export: OpenExport, work: Records) -> Records:
         scheduling_events=read_table(export, tables.SCHEDULING_EVENTS),
         nvtx_ranges=bare(ranges, NvtxRanges),
         nvtx_range_details=details_of(ranges),
-        nvtx_points=bare(in_scope(events, tables.NVTX_POINTS), NvtxPoints),
+        nvtx_points=bare(points, NvtxPoints),
         nccl_payloads=read_nccl_payloads(export, events),
     )
 
@@ -174,12 +174,13 @@ def unshifted(times_ns: Int64Array, shift_ns: int) -> Int64Array:
     return np.where(times_ns == ABSENT, ABSENT, moved)
 
 
-def in_scope(events: DetailedRanges | None, scope: Scope) -> DetailedRanges | None:
-    """The NVTX records of these types."""
+def by_scope(events: DetailedRanges | None, *scopes: Scope) -> tuple[DetailedRanges | None, ...]:
+    """The NVTX records of the types of each scope."""
     if events is None:
-        return None
-    inside = np.isin(events.event_type, scope.values)
-    return events if inside.all() else events.take(inside)
+        return (None,) * len(scopes)
+    types, type_of = coded(events.event_type)
+    wanted = [np.isin(types, scope.values) for scope in scopes]
+    return tuple(events if is_wanted.all() else events.take(is_wanted[type_of]) for is_wanted in wanted)
 
 
 def bare(table: Table | None, kind: type[AnyTable]) -> AnyTable | None:
