@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.activities import Activities
@@ -18,8 +18,7 @@ from nsysan.timeline.ordering import grouped_rows
 P95_PERCENT = 95
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Durations(Table):
+class Durations(Table, frozen=True):
     """Activities that ran in a window: what groups them, their GPU's place in the job, duration whole and inside it."""
 
     key: IdArray
@@ -30,8 +29,7 @@ class Durations(Table):
     """Where the activity stands in the list it came from."""
 
 
-@dataclass(frozen=True, slots=True)
-class DurationGroup:
+class DurationGroup(msgspec.Struct, frozen=True):
     """The activities of one key: ``total_ns`` inside the window, median and p95 (nearest rank) of whole durations."""
 
     key: int
@@ -59,8 +57,7 @@ def windowed_durations(activities: Activities, keys: IdArray, gpu_row: int, wind
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GpuDurations:
+class GpuDurations(msgspec.Struct, frozen=True, eq=False):
     """The durations of one GPU by key, in few bytes: ``whole_ns[bounds[i]:bounds[i + 1]]`` are those of ``keys[i]``."""
 
     gpu_row: int
@@ -102,8 +99,7 @@ def group_over_gpus(gpus: Sequence[GpuDurations], group_of: Mapping[int, int] | 
         yield DurationGroup(group, len(whole_ns), gpu_count, total_ns, *_median_and_p95(whole_ns))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Part:
+class _Part(msgspec.Struct, frozen=True, eq=False):
     """The durations of one key on one GPU, and their sum inside the window."""
 
     gpu_row: int

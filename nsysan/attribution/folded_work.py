@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import partial
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.activities import (
@@ -35,8 +35,7 @@ Place = tuple[int, int]
 """A global pid and a device id."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedDevice(DeviceRecords):
+class FoldedDevice(DeviceRecords, frozen=True):
     """The work of one device; ``sums`` are null where none of its records has a possible time.
 
     ``communicates`` says whether a kernel of it does.
@@ -46,8 +45,7 @@ class FoldedDevice(DeviceRecords):
     sums: WorkSums | None
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedGpu:
+class FoldedGpu(msgspec.Struct, frozen=True):
     """What the devices of one GPU did together."""
 
     places: frozenset[Place]
@@ -55,8 +53,7 @@ class FoldedGpu:
     kernels: Sequence[GpuDurations]
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedReport:
+class FoldedReport(msgspec.Struct, frozen=True):
     """The work of a report, in order of process and device; kernels are keyed by their place in ``kernel_names``."""
 
     devices: tuple[FoldedDevice, ...]

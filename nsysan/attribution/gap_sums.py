@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.activities import Activities, solid_ones
@@ -21,8 +21,7 @@ SIZE_BOUNDS_NS = (0, 10 * NS_PER_US, 100 * NS_PER_US, NS_PER_MS, 10 * NS_PER_MS,
 """A gap is of the size whose bound it reaches and whose next bound it does not."""
 
 
-@dataclass(frozen=True, slots=True)
-class LargeGap:
+class LargeGap(msgspec.Struct, frozen=True):
     """One gap: its place among all of the window, and how many activities began before it.
 
     ``before`` ended as the gap began and ``after`` ended it: what ran there, null at the window's edges.
@@ -41,8 +40,7 @@ class LargeGap:
         return self.end_ns - self.start_ns
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GapSums:
+class GapSums(msgspec.Struct, frozen=True, eq=False):
     """The ``GAPS_KEPT`` largest gaps, the largest first, of equal ones the earliest; count and total by size."""
 
     largest: tuple[LargeGap, ...]
@@ -60,8 +58,7 @@ class GapSums:
         return self.largest[0].duration_ns if self.largest else 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Piece:
+class _Piece(msgspec.Struct, frozen=True, eq=False):
     """What stands at the edges of a piece's gaps: activities that take time, and when each one begins."""
 
     solid: Activities

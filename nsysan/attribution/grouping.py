@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.model.arrays import Int64Array
@@ -14,8 +14,7 @@ from nsysan.timeline.ordering import grouped_order
 _NO_ROWS = np.empty(0, np.int64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RowsByKey:
+class RowsByKey(msgspec.Struct, frozen=True, eq=False):
     """The rows of each key in order of time: those of ``keys[i]`` are ``rows[bounds[i]:bounds[i + 1]]``."""
 
     keys: Int64Array

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
+
+import msgspec
 
 from nsysan.attribution.activities import (
     Activities,
@@ -44,8 +45,8 @@ from nsysan.model.units import counted, format_timestamp
 from nsysan.timeline.occupancy import Occupancy, sweep
 
 
-@dataclass(frozen=True)  # with slots it could keep nothing that is asked for by every rank of a thousand
-class Job:
+# a dict keeps what every rank of a thousand asks for
+class Job(msgspec.Struct, frozen=True, dict=True):
     """The traces of a run and the GPUs they hold; ``notes`` says what could not be known about them."""
 
     traces: tuple[Trace, ...]
@@ -63,7 +64,7 @@ class Job:
     """What the ranks told each other, who waited for whom, and the clock they share."""
     sums: JobSums
     """What each GPU and device did in its window, summed."""
-    evidence: Evidence = field(default_factory=Evidence)
+    evidence: Evidence = msgspec.field(default_factory=Evidence)
     """What is known besides the traces."""
     ceilings: Ceilings | None = None
     """What such a machine was measured to reach, as far as the user says it."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.activities import SOURCES, Activities
@@ -22,8 +22,7 @@ _LARGEST_ID = 1 << 40
 _BLOCK_ROWS = 1 << 16
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Launches:
+class Launches(msgspec.Struct, frozen=True, eq=False):
     """The launching call of every record of GPU work of one report, as a row of ``Trace.runtime_calls``.
 
     Correlation ids repeat over processes, so both are compared. Of several calls with one id the lowest event class
@@ -34,13 +33,16 @@ class Launches:
     """By table of the trace; ``NO_CALL`` where there is none."""
     is_repeated: BoolArray
 
-    def of(self, activities: Activities) -> Int64Array:
-        """The row of the call of each activity of this report."""
-        found = np.full(len(activities), NO_CALL)
+    def of(self, activities: Activities, positions: Int64Array | None = None) -> Int64Array:
+        """The row of the call of each activity of this report, or of those at these positions."""
+        sources, records = activities.source, activities.row
+        if positions is not None:
+            sources, records = sources[positions], records[positions]
+        found = np.full(len(sources), NO_CALL)
         for source, name in enumerate(SOURCES):
             if name in self.rows:
-                chosen = np.flatnonzero(activities.source == source)
-                found[chosen] = self.rows[name][activities.row[chosen]]
+                chosen = np.flatnonzero(sources == source)
+                found[chosen] = self.rows[name][records[chosen]]
         return found
 
 
@@ -56,8 +58,7 @@ def join_launches(trace: Trace) -> Launches:
     return Launches({name: _calls_of(table, slots, call_of) for name, table in tables.items()}, is_repeated)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Slots:
+class _Slots(msgspec.Struct, frozen=True, eq=False):
     """A number below ``count`` for each process and correlation id of a call; ``count`` itself is that of no call.
 
     Ids count up in each process: there is a slot for each number from the first to the last, or, where most of them

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.activities import Activities
@@ -17,8 +17,7 @@ WindowedWork = tuple[Activities, tuple[int, int]]
 """Activities of one device, and the window at which they are cut."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LaunchingCalls(Table):
+class LaunchingCalls(Table, frozen=True):
     """Calls that launched GPU work: when they began, how much time the work takes, and how many records it has."""
 
     start_ns: Int64Array
@@ -26,8 +25,7 @@ class LaunchingCalls(Table):
     work_count: Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LaunchedTime:
+class LaunchedTime(msgspec.Struct, frozen=True, eq=False):
     """The launching calls of one report in order of thread and begin: of ``threads[i]`` from ``bounds[i]`` on."""
 
     threads: Int64Array

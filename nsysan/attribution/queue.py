@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.attribution.activities import Activities
@@ -14,8 +13,7 @@ from nsysan.model.distinct import coded, first_rows
 from nsysan.model.tables import ABSENT, Table
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LaunchedCalls(Table):
+class LaunchedCalls(Table, frozen=True):
     """One row a call that launched work on the device, in order of begin.
 
     ``latency_ns`` is from the call's begin to that of the first of its work, ``queue_ns`` from the call's end to there,
@@ -30,8 +28,7 @@ class LaunchedCalls(Table):
     depth: Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DeviceLaunches:
+class DeviceLaunches(msgspec.Struct, frozen=True, eq=False):
     """The launching calls of a device. An impossible pair is work that began before its call, and is in no row."""
 
     calls: LaunchedCalls

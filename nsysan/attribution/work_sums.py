@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.attribution.activities import Activities
@@ -11,8 +10,7 @@ from nsysan.attribution.gap_sums import GapFold, GapSums, NameOf
 from nsysan.timeline.occupancy import Occupancy, StateTimes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WorkSums:
+class WorkSums(msgspec.Struct, frozen=True, eq=False):
     """The sums over ``window_ns``, begin and end.
 
     ``work_ns`` sums the activities' durations inside the window, overlaps counted repeatedly; ``work_count`` counts

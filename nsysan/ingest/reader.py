@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+import msgspec
 
 from nsysan.model.contents import Contents
 from nsysan.model.details import EVERY_DETAIL, Detail
@@ -25,8 +26,7 @@ class WorkFold(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
+class ReadOptions(msgspec.Struct, frozen=True):
     """How to read: with which nsys (None: the newest that is found), and whether to hash the whole input.
 
     ``keep_exports_in`` is the folder that keeps the export of a report for the next time, None for no keeping.
@@ -45,8 +45,7 @@ class ReadOptions:
     fold: WorkFold | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True):
     """An input whose format is not known yet; ``head`` is its first bytes, none where it is a folder."""
 
     path: Path
@@ -60,8 +59,7 @@ class Candidate:
         return visible_text(str(self.path))
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(msgspec.Struct, frozen=True):
     """One format. ``recognise`` looks at the candidate only; ``read`` raises InputError or MissingToolError.
 
     ``survey`` says what an input holds, without reading its records where the format can be counted, and raises alike.

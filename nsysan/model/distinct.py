@@ -6,9 +6,9 @@ Most columns of traces are ids without many holes, for which a table of all numb
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -24,8 +24,7 @@ _SMALL_TABLE = 1 << 16
 _BLOCK_ROWS = 1 << 16
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Distinct:
+class Distinct(msgspec.Struct, frozen=True, eq=False):
     """The distinct ``values`` of a column in ascending order."""
 
     values: Int64Array

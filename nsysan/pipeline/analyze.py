@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan import __version__
 from nsysan.analysis.gemms import Gemms
@@ -44,8 +46,7 @@ from nsysan.pipeline.shapes_not_taken import shapes_not_taken_notes
 from nsysan.pipeline.throughput import ThroughputOptions, with_costs, with_throughput
 
 
-@dataclass(frozen=True, slots=True)
-class AnalyzeOptions:
+class AnalyzeOptions(msgspec.Struct, frozen=True):
     """What changes the result. ``only`` names the analyses wanted; empty means all of them.
 
     ``marker`` names the NVTX ranges that mark steps; where it is None they are looked for. ``ranks`` is what the user
@@ -57,10 +58,10 @@ class AnalyzeOptions:
     ``nsys`` and ``keep_exports_in`` say how reports are exported: with which nsys, and which folder keeps the exports.
     """
 
-    window: WindowChoice = field(default_factory=WindowChoice)
+    window: WindowChoice = msgspec.field(default_factory=WindowChoice)
     gpu: str | None = None
     marker: str | None = None
-    ranks: RankChoice = field(default_factory=RankChoice)
+    ranks: RankChoice = msgspec.field(default_factory=RankChoice)
     only: tuple[str, ...] = ()
     evidence: tuple[Path, ...] = ()
     hash_content: bool = False
@@ -68,7 +69,7 @@ class AnalyzeOptions:
     ceilings: Ceilings | None = None
     nsys: str | None = None
     keep_exports_in: Path | None = None
-    throughput: ThroughputOptions = field(default_factory=ThroughputOptions)
+    throughput: ThroughputOptions = msgspec.field(default_factory=ThroughputOptions)
 
     def recorded(self) -> dict[str, OptionValue]:
         """The options as ``run.json`` keeps them: none of them holds a path."""

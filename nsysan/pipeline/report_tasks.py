@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.errors import InputError, NsysanError
@@ -16,8 +18,7 @@ from nsysan.model.trace import Trace
 from nsysan.pipeline.packed_traces import pack_trace, unpack_trace
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True):
     """Why a report could not be read; ``error`` is what to raise where it was the only one."""
 
     message: str

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.distinct import distinct
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Intervals:
+class Intervals(msgspec.Struct, frozen=True, eq=False):
     """Sorted, disjoint, non-empty, non-touching intervals ``[start_ns[i], end_ns[i])``."""
 
     start_ns: Int64Array

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from nsysan.attribution.launch import NO_CALL, join_launches
 from nsysan.ingest.reading import ReadOptions, read_trace

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+import msgspec
 
 from nsysan.ingest.columns import Column, ColumnRead, InlineTexts, Need, Scope
 from nsysan.ingest.source import StoredTable
@@ -28,8 +29,7 @@ COLUMNS = (START, END, PLACE, NAME, MOMENT, THREAD, NAME_ID)
 SCOPE = Scope("e", (0, 1, 70))
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """The rows of all columns, how many rows could not be read, and the texts by id."""
 
     columns: dict[str, list[int]] | None

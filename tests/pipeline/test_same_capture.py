@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.ingest.reading import ReadOptions, read_trace
@@ -144,7 +144,7 @@ ROWS = st.lists(st.tuples(*[st.integers(0, 2)] * 3), max_size=5)
 
 def _trace(original: Trace, rows: list[tuple[int, int, int]], strings: dict[int, str]) -> Trace:
     """The trace with these kernels: start, stream and name."""
-    columns = {name: np.zeros(len(rows), np.int64) for name in Kernels.__dataclass_fields__}
+    columns = {name: np.zeros(len(rows), np.int64) for name in Kernels.__struct_fields__}
     for place, name in enumerate(("start_ns", "stream_id", "name_id")):
         columns[name] = np.array([row[place] for row in rows], np.int64)
     columns["correlation_id"] = np.full(len(rows), ABSENT)

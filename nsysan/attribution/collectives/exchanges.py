@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.attribution.collectives.kinds import SEND_RECV
@@ -27,8 +26,7 @@ def is_among_all(series: Series, operations: Operations) -> bool:
     return bool(len(told) and (told == 2 * len(series.members)).all())
 
 
-@dataclass(frozen=True, slots=True)
-class Skew:
+class Skew(msgspec.Struct, frozen=True):
     """``ratio`` = bytes of the busiest rank / mean over ranks; ``column`` is the rank that is busiest over all."""
 
     ratio: float

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.attribution.host import Host
@@ -13,8 +12,7 @@ from nsysan.model.tables import OsCalls, RuntimeCalls
 from nsysan.timeline.labelling import NOBODY, first_come
 
 
-@dataclass(frozen=True, slots=True)
-class Doing:
+class Doing(msgspec.Struct, frozen=True):
     """The name of a call or a range that a thread was in, and for how much of the stretch."""
 
     name: str
@@ -41,8 +39,7 @@ def ranges_at(host: Host, global_tid: int, time_ns: int) -> Int64Array:
     return rows[np.lexsort((-host.range_ends_ns[rows], host.ranges.start_ns[rows]))]
 
 
-@dataclass(frozen=True, slots=True)
-class _Stretch:
+class _Stretch(msgspec.Struct, frozen=True):
     host: Host
     start_ns: int
     end_ns: int

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.attribution.host import Host
@@ -14,8 +13,7 @@ from nsysan.model.host_events import STACKED
 from nsysan.model.trace import PROCESS_BITS
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FreeRanges:
+class FreeRanges(msgspec.Struct, frozen=True, eq=False):
     """The start/end ranges of a report by row, with the GPU time that was launched in each.
 
     A call belongs to a range if it is the only one of the process that is open then. What was launched while several

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from nsysan.attribution.grouping import codes_of
@@ -88,8 +86,7 @@ def _domain_name(host: Host, process: int, domain_id: int) -> str | None:
     return named if named or domain_id in {0, ABSENT} else unnamed_domain(domain_id)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OwnShare(Table):
+class OwnShare(Table, frozen=True):
     """What each range adds to the total of its name: nothing of what another range of that name around it has."""
 
     cpu_ns: Int64Array

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.host import Host
@@ -23,8 +23,7 @@ from nsysan.model.tables import ABSENT, NvtxRanges, Table
 from nsysan.timeline.labelling import NOBODY
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RangeSums(Table):
+class RangeSums(Table, frozen=True):
     """What each range adds to the sums of its ``group``."""
 
     group: Int64Array
@@ -44,7 +43,7 @@ class SumsByGroup:
 
     def __init__(self) -> None:
         self._sums: defaultdict[int, dict[str, int]] = defaultdict(
-            lambda: {field.name: 0 for field in fields(RangeSums) if field.name != "group"}
+            lambda: {name: 0 for name in RangeSums.__struct_fields__ if name != "group"}
         )
 
     def add(self, ranges: RangeSums) -> None:
@@ -61,8 +60,7 @@ class SumsByGroup:
         yield from self._sums.items()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReportRanges:
+class ReportRanges(msgspec.Struct, frozen=True, eq=False):
     """The ranges of one report: CPU time inside the bounds, GPU time of what was launched."""
 
     threads: HostThreads
@@ -108,8 +106,7 @@ class ReportRanges:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StackedRanges:
+class StackedRanges(msgspec.Struct, frozen=True, eq=False):
     """The push/pop ranges of one thread: the row of each, what it adds to its name, and their paths."""
 
     row: IdArray

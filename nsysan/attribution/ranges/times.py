@@ -7,9 +7,9 @@ a difference of prefix sums. That is right for the innermost range and every one
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.attribution.grouping import rows_by_key
 from nsysan.attribution.host import Host
@@ -20,8 +20,7 @@ from nsysan.model.tables import Table
 from nsysan.timeline.labelling import NOBODY, nest_of
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RangeTimes(Table):
+class RangeTimes(Table, frozen=True):
     """Push/pop ranges of one thread. ``row`` is the range's, ``parent`` the place in this table of the range around it.
 
     Nesting is of one thread and domain. Times are cut at the bounds that were asked for. Self is what no range inside

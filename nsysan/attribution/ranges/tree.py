@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections import defaultdict
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.ranges.times import RangeTimes
@@ -21,16 +21,14 @@ _WIDE_LEVELS = 64
 """Hardly a program nests its ranges deeper; where one leaves all of them open, each is a level of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class PathSums:
+class PathSums(msgspec.Struct, frozen=True):
     """The paths of one thread: parent (``NOBODY`` at the top) and group of each, and sums; parents come first."""
 
     nodes: list[tuple[int, int]]
     sums: list[Sums]
 
 
-@dataclass(frozen=True, slots=True)
-class TreeNode:
+class TreeNode(msgspec.Struct, frozen=True):
     """A node of the tree; ``parent`` is a place in the same list."""
 
     parent: int | None

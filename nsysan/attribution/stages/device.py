@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.attribution.devices import Device
@@ -21,8 +20,7 @@ from nsysan.model.tables import ABSENT
 from nsysan.timeline.ordering import order_of
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StepStages:
+class StepStages(msgspec.Struct, frozen=True, eq=False):
     """The time of each step by stage: of the device by label and part, of the host by stage code, none the last.
 
     ``host_ns`` is None where no call launched the first kernels of steps.
@@ -32,8 +30,7 @@ class StepStages:
     host_ns: Int64Array | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StagedWork:
+class StagedWork(msgspec.Struct, frozen=True, eq=False):
     """All work of a device that has steps, in order of launch, and the stage of each piece.
 
     ``bounds_ns`` is when the first kernel of each step was launched, None where no call launched one; ``main_tid`` the

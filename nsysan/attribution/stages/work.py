@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,8 +25,7 @@ from nsysan.timeline.ordering import order_of
 _REDUCES_GRADIENTS = frozenset({Collective.ALL_REDUCE, Collective.REDUCE_SCATTER, Collective.REDUCE})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OrderedWork(Table):
+class OrderedWork(Table, frozen=True):
     """Activities of one device in order of launch; without a call in order of their start.
 
     ``activity`` is the position among the device's activities. ``hint`` is forward or backward where the kernel's name

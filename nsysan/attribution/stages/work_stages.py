@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from nsysan.attribution.stages.codes import UNASSIGNED, code_of, source_of
@@ -20,8 +18,7 @@ _DATA, _COPY, _FORWARD, _BACKWARD, _GRADIENTS, _OPTIMIZER, _OTHER = (code_of(sta
 _IN_A_RUN = (_FORWARD, _BACKWARD, _OPTIMIZER)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WorkStages(Table):
+class WorkStages(Table, frozen=True):
     """Stage and source of each piece of work, as codes; both ``UNASSIGNED`` where the stage is not known."""
 
     stage: IdArray

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.grouping import codes_of, rows_by_key
@@ -45,8 +45,7 @@ _PART = re.compile(
 """What programs number besides iterations."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Markers:
+class Markers(msgspec.Struct, frozen=True, eq=False):
     """The markers of one process in order of begin, none inside another; ``name`` is what they share."""
 
     name: str

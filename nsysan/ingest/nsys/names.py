@@ -6,10 +6,10 @@ Only strings that a record names are loaded, for the same table holds the enviro
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import count
 
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.ingest.columns import FIRST_INLINE_ID
 from nsysan.ingest.nsys.open_export import OpenExport

@@ -1,6 +1,6 @@
 """Elementwise kernels stream activations for most of the step: what bounds them is the memory of the GPU."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario
