@@ -80,10 +80,12 @@ class CodedColumn(NDArrayOperatorsMixin):
         """The same rows with those values alone that one of them has."""
         if self._all_occur:
             return self
-        rows_of = np.bincount(self.places, minlength=len(self.values))
-        occurring = np.flatnonzero(rows_of)
-        renumbered = (np.cumsum(rows_of > 0) - 1).astype(self.places.dtype)
-        return CodedColumn(self.values[occurring], renumbered[self.places], all_occur=True)
+        occurs = np.zeros(len(self.values), np.bool_)
+        occurs[self.places] = True
+        if occurs.all():
+            return CodedColumn(self.values, self.places, all_occur=True)
+        renumbered = (np.cumsum(occurs) - 1).astype(self.places.dtype)
+        return CodedColumn(self.values[occurs], renumbered[self.places], all_occur=True)
 
     def _with_values(self, values: Any) -> Any:
         """The rows with other values at the places; plain where those are no integers of 64 bits."""

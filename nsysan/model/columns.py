@@ -13,6 +13,7 @@ from nsysan.model.distinct import coded, distinct
 
 _MEASURED = ("_ns", "_bytes")
 _COMPOSED = ("_pid", "_tid")
+_FEW_ROWS = 10_000
 
 
 def is_measured(name: str) -> bool:
@@ -65,6 +66,23 @@ def concatenated(pieces: Sequence[IdArray]) -> IdArray:
     return np.concatenate(pieces)
 
 
+def without_rows(column: IdArray, rows: Int64Array) -> IdArray:
+    """The column without these rows, which ascend; its own memory is used for it where they are few.
+
+    A million new numbers cost more than to move them: the system has to clear the memory first.
+    """
+    if isinstance(column, CodedColumn):
+        return coded_column(column.values, without_rows(column.places, rows), all_occur=False)
+    if is_one_value(column) or not len(rows):
+        return column[: len(column) - len(rows)]
+    if len(rows) > _FEW_ROWS or not column.flags.writeable:
+        return np.delete(column, rows)
+    ends = [*rows[1:].tolist(), len(column)]
+    for gone, (row, end) in enumerate(zip(rows.tolist(), ends, strict=True)):
+        column[row - gone : end - gone - 1] = column[row + 1 : end]
+    return column[: len(column) - len(rows)]
+
+
 def quickest_choice(rows: Int64Array | BoolArray) -> IdArray | BoolArray:
     """The same rows as numpy takes them quickest: places, or a mask that keeps nearly all, whose runs it copies."""
     if rows.dtype != np.bool_:
@@ -93,6 +111,8 @@ def _coded(values: IdArray) -> IdArray:
 def _coded_together(pieces: Sequence[IdArray]) -> IdArray:
     """The pieces one after the other, with one table of values for all."""
     parts = [coded(piece) for piece in pieces if len(piece)]
+    if not parts:
+        return np.empty(0, np.int64)
     together = distinct(np.concatenate([values for values, _ in parts]))
     kind = _narrowest(0, len(together))
     places = [np.searchsorted(together, values).astype(kind)[of_rows] for values, of_rows in parts]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsysan.model.coded import CodedColumn, coded_column
-from nsysan.model.columns import concatenated, is_one_value, narrowed, taken
+from nsysan.model.columns import concatenated, is_one_value, narrowed, taken, without_rows
 from nsysan.model.distinct import NOWHERE, Distinct, coded, distinct
 
 THREADS = (1 << 48, (1 << 48) + 5, (1 << 48) + (7 << 24), -9)
@@ -62,6 +62,22 @@ def test_pieces_are_put_together(one: np.ndarray, other: np.ndarray) -> None:
     assert isinstance(column, CodedColumn)
     assert column.tolist() == [*one.tolist(), 77, 77, 77, *other.tolist()]
     assert not is_one_value(cast("np.ndarray", column))
+
+
+def test_pieces_without_rows_are_put_together() -> None:
+    nothing = taken(narrowed("global_tid", np.array([1, 2])), np.empty(0, np.intp))
+
+    assert concatenated([nothing, nothing]).tolist() == []
+
+
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=9), st.sets(st.integers(0, 8)), st.sampled_from(["id", "x_tid"])
+)
+def test_rows_are_left_out(values: list[int], gone: set[int], name: str) -> None:
+    rows = np.array(sorted(row for row in gone if row < len(values)), np.int64)
+    expected = [value for row, value in enumerate(values) if row not in gone]
+
+    assert without_rows(narrowed(name, np.array(values)), rows).tolist() == expected
 
 
 def test_values_in_any_order_and_twice_are_put_in_order() -> None:
