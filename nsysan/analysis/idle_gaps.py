@@ -13,10 +13,11 @@ from nsysan.analysis.gap_story import GapStory, tell_story
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.devices import Gpu
-from nsysan.attribution.gap_sums import SIZE_BOUNDS_NS, GapSums, LargeGap
+from nsysan.attribution.gap_sums import GapSums, LargeGap
 from nsysan.attribution.job import Job
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text
+from nsysan.timeline.gap_sizes import SIZE_BOUNDS_NS
 
 GAPS_PER_JOB = 400
 STORIES_PER_JOB = 10
