@@ -9,7 +9,7 @@ import numpy as np
 
 from nsysan.attribution.activities import SOURCES, Activities
 from nsysan.model.arrays import BoolArray, IdArray, Int64Array
-from nsysan.model.columns import as_few_bytes
+from nsysan.model.columns import as_few_bytes, part_of
 from nsysan.model.distinct import NOWHERE, Distinct
 from nsysan.model.tables import ABSENT, GpuActivities, RuntimeCalls
 from nsysan.model.trace import PROCESS_BITS, Trace
@@ -90,9 +90,8 @@ class _Slots(msgspec.Struct, frozen=True, eq=False):
     def of(self, global_pids: Int64Array, correlation_ids: IdArray) -> IdArray:
         """The slot of each of these."""
         slots: IdArray = np.empty(len(global_pids), np.int32 if self.count < np.iinfo(np.int32).max else np.int64)
-        process_of = self.processes.places(global_pids)
         for rows in _blocks(len(global_pids)):
-            slots[rows] = self._of(process_of[rows], correlation_ids[rows])
+            slots[rows] = self._of(self.processes.places(part_of(global_pids, rows)), correlation_ids[rows])
         return slots
 
     def _of(self, process_of: IdArray, correlation_ids: IdArray) -> Int64Array:

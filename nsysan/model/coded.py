@@ -72,7 +72,7 @@ class CodedColumn(NDArrayOperatorsMixin):
         """The largest value of any row."""
         return self.occurring().values[-1]
 
-    def take(self, rows: IdArray | BoolArray) -> CodedColumn:
+    def take(self, rows: IdArray | BoolArray | slice) -> CodedColumn:
         """The rows at these places, or where the mask says so."""
         return CodedColumn(self.values, self.places[rows], all_occur=False)
 
@@ -91,6 +91,9 @@ class CodedColumn(NDArrayOperatorsMixin):
         """The rows with other values at the places; plain where those are no integers of 64 bits."""
         if isinstance(values, np.ndarray) and values.dtype == self.dtype:
             return coded_column(values, self.places, all_occur=self._all_occur)
+        if values.dtype == np.bool_ and np.count_nonzero(values) == 1:
+            # to compare all places with one is much quicker than to look each of them up
+            return self.places == values.argmax()
         return values[self.places]
 
 

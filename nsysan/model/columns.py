@@ -83,6 +83,13 @@ def without_rows(column: IdArray, rows: Int64Array) -> IdArray:
     return column[: len(column) - len(rows)]
 
 
+def part_of(column: IdArray, rows: slice) -> IdArray:
+    """Some rows in a row, in the memory of the column."""
+    if isinstance(column, CodedColumn):
+        return cast("IdArray", column.take(rows))
+    return column[rows]
+
+
 def quickest_choice(rows: Int64Array | BoolArray) -> IdArray | BoolArray:
     """The same rows as numpy takes them quickest: places, or a mask that keeps nearly all, whose runs it copies."""
     if rows.dtype != np.bool_:
