@@ -109,7 +109,8 @@ def distinct(column: IdArray) -> Int64Array:
 
 def coded(column: IdArray) -> tuple[Int64Array, IdArray]:
     """The distinct values in ascending order, and the place of each row's value among them."""
-    if len(column) > _SMALL_TABLE and (changes := _seldom_changes(column)) is not None:
+    is_plain = not isinstance(column, CodedColumn)
+    if is_plain and len(column) > _SMALL_TABLE and (changes := _seldom_changes(column)) is not None:
         heads = np.append([0], changes)
         values, places = coded(column[heads])
         return values, np.repeat(places, np.diff(heads, append=len(column)))
