@@ -47,8 +47,7 @@ def range_times(
     rows, start_ns, end_ns = _longest_first(host, host.stacked_by_thread.of(thread))
     nest = coded(host.ranges.domain_id[rows])[1]
     clocks = Clocks(bounds_ns, calls.start_ns, totals_ns)
-    is_many = is_worth_compiling(len(host.ranges))
-    found = (nest_clocks if is_many else _nest_clocks)(start_ns, end_ns, nest, clocks)
+    found = (nest_clocks if are_many(len(host.ranges)) else _nest_clocks)(start_ns, end_ns, nest, clocks)
     return RangeTimes(
         row=rows,
         parent=found.parent,
@@ -59,6 +58,11 @@ def range_times(
         last_call=found.last_tick,
         gpu_self_ns=found.self_weight,
     )
+
+
+def are_many(range_count: int) -> bool:
+    """Whether loops over the ranges of a report beat whole columns: these take two million while numba is loaded."""
+    return is_worth_compiling(range_count // 2)
 
 
 def _longest_first(host: Host, rows: IdArray) -> tuple[IdArray, Int64Array, Int64Array]:
