@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from nsysan.model.arrays import Int64Array
-from nsysan.model.distinct import coded
+from nsysan.model.distinct import Distinct, coded
 from nsysan.timeline.ordering import grouped_order
 
 _NO_ROWS = np.empty(0, np.int64)
@@ -42,10 +42,11 @@ def rows_by_key(keys: Int64Array, times_ns: Int64Array) -> RowsByKey:
 
 def codes_of(*columns: Int64Array) -> Int64Array:
     """A number from 0 on for each row, equal where all of the columns are; in order of the columns' values."""
-    codes = np.zeros(len(columns[0]), np.int64)
+    codes: Int64Array | None = None
     for column in columns:
-        # most columns have a single value, and to see that is much cheaper than to sort them
-        if len(column) and column.min() < column.max():
-            values, places = coded(column)
-            codes = coded(codes.astype(np.int64) * len(values) + places)[1]
-    return codes
+        values = Distinct.of(column)
+        # most columns have a single value
+        if len(values) > 1:
+            places = values.own_places(column)
+            codes = places if codes is None else coded(codes.astype(np.int64) * len(values) + places)[1]
+    return np.zeros(len(columns[0]), np.int64) if codes is None else codes

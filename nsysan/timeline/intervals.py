@@ -7,6 +7,7 @@ import numpy as np
 
 from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.distinct import distinct
+from nsysan.timeline.search import search
 
 
 class Intervals(msgspec.Struct, frozen=True, eq=False):
@@ -30,7 +31,7 @@ class Intervals(msgspec.Struct, frozen=True, eq=False):
 
     def covered_until(self, times_ns: Int64Array) -> Int64Array:
         """The time covered before each moment."""
-        begun = np.searchsorted(self.start_ns, times_ns)
+        begun = search(self.start_ns, times_ns)
         total_ns = np.concatenate([[0], np.cumsum(self.durations_ns)])
         # the last one begun may not have ended yet
         last_end_ns = self.end_ns[np.maximum(begun - 1, 0)] if len(self) else times_ns
@@ -40,8 +41,8 @@ class Intervals(msgspec.Struct, frozen=True, eq=False):
 
     def covers(self, times_ns: Int64Array) -> BoolArray:
         """Whether an interval holds each moment."""
-        begun = np.searchsorted(self.start_ns, times_ns, side="right")
-        held: BoolArray = np.searchsorted(self.end_ns, times_ns, side="right") < begun
+        begun = search(self.start_ns, times_ns, side="right")
+        held: BoolArray = search(self.end_ns, times_ns, side="right") < begun
         return held
 
     def within(self, start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
