@@ -13,10 +13,11 @@ from nsysan.analysis.gap_story import GapStory, tell_story
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.devices import Gpu
-from nsysan.attribution.gap_sums import SIZE_BOUNDS_NS, GapSums, LargeGap
+from nsysan.attribution.gap_sums import GapSums, LargeGap
 from nsysan.attribution.job import Job
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text
+from nsysan.timeline.gap_sizes import SIZE_BOUNDS_NS
 
 GAPS_PER_JOB = 400
 STORIES_PER_JOB = 10
@@ -79,8 +80,14 @@ def _told(job: Job, gpu: Gpu, gap: LargeGap, *, has_story: bool) -> Gap:
     idle = job.idle.of_gpu(gpu)
     if idle is None:
         return told
-    causes = {f"{cause.value}_ns": time_ns for cause, time_ns in idle.causes_of_gap(gap.place).items() if time_ns}
-    return replace(told, causes=causes, story=tell_story(job, gpu, idle, gap.place) if has_story else None)
+    causes = {
+        f"{cause.value}_ns": time_ns
+        for cause, time_ns in idle.causes_of_gap(gap.start_ns, gap.end_ns).items()
+        if time_ns
+    }
+    return replace(
+        told, causes=causes, story=tell_story(job, gpu, idle, (gap.start_ns, gap.end_ns)) if has_story else None
+    )
 
 
 def _sizes(gpu_id: str, gaps: GapSums) -> Iterator[GapSizes]:

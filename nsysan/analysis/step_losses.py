@@ -14,6 +14,7 @@ from nsysan.analysis.gpu_time import GpuTime, no_gpu_work
 from nsysan.analysis.recomputation import Recomputation
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.stragglers import Stragglers
+from nsysan.attribution.collectives.exchanges import hands_out
 from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.job import Job
 from nsysan.attribution.losses.communication import ExposedByMember
@@ -260,12 +261,8 @@ class _JobLosses:
         return CLOCK_THROTTLE if why is Lateness.CLOCK_THROTTLE else None
 
     def _sends_to_all(self) -> bool:
-        collectives = self._results.get(Collectives)
-        rows = () if isinstance(collectives, Skipped) else collectives.collectives
-        return any(
-            row.kind == Collective.ALL_TO_ALL.value or (row.kind == Collective.SEND_RECV.value and len(row.ranks) > 2)  # noqa: PLR2004 -- more than a message
-            for row in rows
-        )
+        found = self._job.collectives
+        return any(hands_out(one.series, found.operations) for one in found.measured)
 
     def _are_two_that_send(self) -> bool:
         """Whether messages between two may be tokens handed out."""

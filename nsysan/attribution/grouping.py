@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from nsysan.model.arrays import Int64Array
-from nsysan.model.distinct import Distinct, coded
-from nsysan.timeline.ordering import grouped_order
+from nsysan.model.arrays import IdArray, Int64Array
+from nsysan.model.distinct import Distinct, coded, distinct, summed
+from nsysan.timeline.ordering import slices
 
 _NO_ROWS = np.empty(0, np.int64)
 
@@ -19,25 +19,44 @@ class RowsByKey(msgspec.Struct, frozen=True, eq=False):
 
     keys: Int64Array
     bounds: Int64Array
-    rows: Int64Array
+    rows: IdArray
 
-    def of(self, key: int) -> Int64Array:
+    def of(self, key: int) -> IdArray:
         """The rows of one key, none where nothing has it."""
         place = int(np.searchsorted(self.keys, key))
         if place == len(self.keys) or self.keys[place] != key:
             return _NO_ROWS
         return self.rows[self.bounds[place] : self.bounds[place + 1]]
 
-    def groups(self) -> Iterator[tuple[int, Int64Array]]:
+    def groups(self) -> Iterator[tuple[int, IdArray]]:
         """Each key with its rows."""
         yield from zip(self.keys.tolist(), np.split(self.rows, self.bounds[1:-1]), strict=False)
 
 
-def rows_by_key(keys: Int64Array, times_ns: Int64Array) -> RowsByKey:
-    """The rows grouped by key, each group in order of time."""
-    values, places = coded(keys)
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(places, minlength=len(values)))])
-    return RowsByKey(values, bounds, grouped_order(places, len(values), times_ns))
+def rows_by_key(keys: IdArray, times_ns: Int64Array) -> RowsByKey:
+    """The rows grouped by key, each group in order of time.
+
+    Profilers write many records of a thread one after the other, so that runs of one key are grouped and not rows.
+    """
+    first = np.flatnonzero(np.append(np.ones(min(len(keys), 1), np.bool_), keys[1:] != keys[:-1]))
+    counts = np.diff(first, append=len(keys))
+    values, places = coded(keys[first])
+    by_key = np.argsort(places, kind="stable")
+    bounds = np.concatenate([[0], np.cumsum(summed(counts, places, len(values)))])
+    rows = slices(first[by_key], counts[by_key], np.int32 if len(keys) <= np.iinfo(np.int32).max else np.int64)
+    return RowsByKey(values, bounds, _in_order_of_time(rows, bounds, times_ns))
+
+
+def _in_order_of_time(rows: IdArray, bounds: Int64Array, times_ns: Int64Array) -> IdArray:
+    """The rows with those of each group in order of time; nearly all lie so."""
+    times_ns = times_ns[rows]
+    is_late = np.append([False], times_ns[1:] < times_ns[:-1])
+    # the first of a group is late for none
+    is_late[bounds[:-1]] = False
+    for group in distinct(np.searchsorted(bounds, np.flatnonzero(is_late), side="right") - 1).tolist():
+        own = slice(bounds[group], bounds[group + 1])
+        rows[own] = rows[own][np.argsort(times_ns[own], kind="stable")]
+    return rows
 
 
 def codes_of(*columns: Int64Array) -> Int64Array:

@@ -146,7 +146,7 @@ def build_job(  # noqa: PLR0913 -- what the user chooses, each by name
     working = [device for device in everything if len(device.work.activities)]
     bounds = [bounds_of(choice, host.trace, _last_work_ns(working, report)) for report, host in enumerate(hosts)]
     groups = group_by_gpu(working, clocks)
-    gpus = [_build_gpu(f"gpu{index}", group, bounds, clocks) for index, group in enumerate(groups)]
+    gpus = [listed_gpu(f"gpu{index}", group, bounds, clocks) for index, group in enumerate(groups)]
     chosen = choose_gpu(gpus, gpu)
     if choice != WindowChoice():
         _refuse_empty_window(chosen)
@@ -178,9 +178,10 @@ def occupancy_of(activities: Activities, window_ns: tuple[int, int]) -> Occupanc
     return sweep(activities.start_ns, activities.end_ns, activities.kind, window_ns)
 
 
-def _build_gpu(
+def listed_gpu(
     gpu_id: str, group: Sequence[ListedDevice], bounds: Sequence[WindowChoice], clocks: Sequence[Clock]
 ) -> Gpu:
+    """The GPU of these devices over the bounds of the first one's report, by report; so are the clocks."""
     first = group[0]
     pieces = [shifted(device.work.activities, clocks[device.report].shift_to(clocks[first.report])) for device in group]
     activities = in_order(Activities.concatenate(pieces))

@@ -29,13 +29,16 @@ class Launches(msgspec.Struct, frozen=True, eq=False):
     """By table of the trace; ``NO_CALL`` where there is none."""
     is_repeated: BoolArray
 
-    def of(self, activities: Activities) -> Int64Array:
-        """The row of the call of each activity of this report."""
-        found = np.full(len(activities), NO_CALL)
+    def of(self, activities: Activities, positions: Int64Array | None = None) -> Int64Array:
+        """The row of the call of each activity of this report, or of those at these positions."""
+        sources, records = activities.source, activities.row
+        if positions is not None:
+            sources, records = sources[positions], records[positions]
+        found = np.full(len(sources), NO_CALL)
         for source, name in enumerate(SOURCES):
             if name in self.rows:
-                chosen = np.flatnonzero(activities.source == source)
-                found[chosen] = self.rows[name][activities.row[chosen]]
+                chosen = np.flatnonzero(sources == source)
+                found[chosen] = self.rows[name][records[chosen]]
         return found
 
 

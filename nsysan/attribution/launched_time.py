@@ -18,11 +18,16 @@ WindowedWork = tuple[Activities, tuple[int, int]]
 
 
 class LaunchingCalls(Table, frozen=True):
-    """Calls that launched GPU work: when they began, how much time the work takes, and how many records it has."""
+    """Calls that launched GPU work, in order of begin: when they began, and how much time the work takes."""
 
     start_ns: Int64Array
     gpu_ns: Int64Array
-    work_count: Int64Array
+
+    def totals_ns(self) -> Int64Array:
+        """The GPU time launched before each call and by all of them: one more value than there are calls."""
+        totals_ns = np.zeros(len(self) + 1, np.int64)
+        np.cumsum(self.gpu_ns, out=totals_ns[1:])
+        return totals_ns
 
 
 class LaunchedTime(msgspec.Struct, frozen=True, eq=False):
@@ -32,30 +37,27 @@ class LaunchedTime(msgspec.Struct, frozen=True, eq=False):
     bounds: Int64Array
     calls: LaunchingCalls
 
-    def of_thread(self, global_tid: int) -> tuple[int, LaunchingCalls]:
-        """The calls of one thread, and the place of the first of them."""
+    def of_thread(self, global_tid: int) -> LaunchingCalls:
+        """The calls of one thread."""
         place = int(np.searchsorted(self.threads, global_tid))
-        if place == len(self.threads) or self.threads[place] != global_tid:
-            return len(self.calls), self.calls.take(np.empty(0, np.int64))
-        first, last = int(self.bounds[place]), int(self.bounds[place + 1])
-        return first, LaunchingCalls(**{name: column[first:last] for name, column in self.calls.columns().items()})
-
-    def totals_ns(self) -> Int64Array:
-        """The GPU time launched before each place: one more value than there are calls."""
-        return np.concatenate([[0], np.cumsum(self.calls.gpu_ns)])
+        is_there = place < len(self.threads) and self.threads[place] == global_tid
+        span = slice(self.bounds[place], self.bounds[place + 1]) if is_there else slice(0, 0)
+        return LaunchingCalls(self.calls.start_ns[span], self.calls.gpu_ns[span])
 
 
 def launched_time(host: Host, work: Iterable[WindowedWork]) -> LaunchedTime:
     """The GPU time that each call launched, of this work inside its windows."""
-    gpu_ns, work_count = np.zeros(len(host.calls), np.int64), np.zeros(len(host.calls), np.int64)
+    gpu_ns, is_launching = np.zeros(len(host.calls), np.int64), np.zeros(len(host.calls), np.bool_)
     for activities, window_ns in work:
         rows = host.launches.of(activities)
+        durations_ns = activities.end_ns.clip(*window_ns) - activities.start_ns.clip(*window_ns)
         called = rows != NO_CALL
-        duration_ns = activities.end_ns.clip(*window_ns) - activities.start_ns.clip(*window_ns)
-        np.add.at(gpu_ns, rows[called], duration_ns[called])
-        np.add.at(work_count, rows[called], 1)
+        if not called.all():
+            rows, durations_ns = rows[called], durations_ns[called]
+        np.add.at(gpu_ns, rows, durations_ns)
+        is_launching[rows] = True
     by_thread = host.calls_by_thread
-    launched = work_count[by_thread.rows] > 0
+    launched = is_launching[by_thread.rows]
     rows = by_thread.rows[launched]
-    calls = LaunchingCalls(host.calls.start_ns[rows], gpu_ns[rows], work_count[rows])
-    return LaunchedTime(by_thread.keys, np.concatenate([[0], np.cumsum(launched)])[by_thread.bounds], calls)
+    bounds = np.concatenate([[0], np.cumsum(launched)])[by_thread.bounds]
+    return LaunchedTime(by_thread.keys, bounds, LaunchingCalls(host.calls.start_ns[rows], gpu_ns[rows]))

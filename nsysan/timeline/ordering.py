@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from nsysan.model.arrays import IdArray, Int64Array
@@ -60,3 +62,11 @@ def grouped_order(places: IdArray, place_count: int, times_ns: Int64Array, *ties
 def is_ascending(values: IdArray) -> bool:
     """Whether no value is below the one before it."""
     return bool((values[1:] >= values[:-1]).all())
+
+
+def slices(first: IdArray, counts: IdArray, kind: type[np.signedinteger[Any]] = np.int64) -> IdArray:
+    """The numbers from ``first[i]`` on, ``counts[i]`` of them, of all slices one after the other."""
+    before = np.cumsum(counts) - counts
+    places: IdArray = np.repeat((first - before).astype(kind), counts)
+    places += np.arange(len(places), dtype=kind)
+    return places

@@ -132,8 +132,8 @@ def test_pieces_tile_the_gaps_and_neighbours_differ(case: Case) -> None:
     assert idle is not None
 
     gaps = zip(gpu.occupancy.idle().start_ns.tolist(), gpu.occupancy.idle().end_ns.tolist(), strict=True)
-    for gap, (start_ns, end_ns) in enumerate(gaps):
-        pieces = idle.pieces_of_gap(gap)
+    for start_ns, end_ns in gaps:
+        pieces = idle.pieces_of_gap(start_ns, end_ns)
         assert pieces.start_ns.tolist() == [start_ns, *pieces.end_ns.tolist()[:-1]]
         assert pieces.end_ns[-1] == end_ns
         kinds = list(zip(pieces.cause.tolist(), pieces.global_tid.tolist(), strict=True))

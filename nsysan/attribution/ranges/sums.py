@@ -14,13 +14,15 @@ from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.launched_time import LaunchedTime
 from nsysan.attribution.ranges.details import categories_by_group, with_category
 from nsysan.attribution.ranges.free import free_ranges
-from nsysan.attribution.ranges.groups import GroupNumbers, ShapeNumbers, own_shares, tells_shapes
+from nsysan.attribution.ranges.groups import GroupNumbers, ShapeNumbers, tells_shapes
+from nsysan.attribution.ranges.shares import own_shares
 from nsysan.attribution.ranges.times import range_times
 from nsysan.attribution.ranges.tree import PathSums, path_sums
 from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.distinct import coded, summed
 from nsysan.model.tables import ABSENT, NvtxRanges, Table
-from nsysan.timeline.labelling import NOBODY
+from nsysan.timeline.intervals import Stretches
+from nsysan.timeline.labelling import NOBODY, Pieces
 
 
 class RangeSums(Table, frozen=True):
@@ -68,17 +70,29 @@ class ReportRanges(msgspec.Struct, frozen=True, eq=False):
     bounds_ns: tuple[int, int]
     numbers: GroupNumbers
 
-    def stacked(self, starved: IdlePieces) -> Iterator[StackedRanges]:
-        """The push/pop ranges of each thread; ``starved`` is idle time that goes to its thread's innermost range."""
-        totals_ns = self.launched.totals_ns()
-        starved_ns = np.zeros(len(self.threads.host.ranges), np.int64)
+    def stacked(self) -> Iterator[StackedRanges]:
+        """The push/pop ranges of each thread."""
         for thread in self.threads.host.stacked_by_thread.keys.tolist():
-            own = starved.take(starved.global_tid == thread)
-            pieces = self.threads.of(thread).innermost_ranges.pieces(own.start_ns, own.end_ns)
-            self.threads.forget()
+            yield _stacked_ranges(self, thread)
+
+    def starved(self, idle: IdlePieces) -> Iterator[RangeSums]:
+        """Of each thread what of these idle pieces, which waited for it, goes to its innermost range."""
+        host = self.threads.host
+        for thread in host.stacked_by_thread.keys.tolist():
+            own = idle.take(idle.global_tid == thread)
+            pieces = self._innermost_ranges(thread, (own.start_ns, own.end_ns))
             inside = pieces.labels != NOBODY
-            np.add.at(starved_ns, pieces.labels[inside], (pieces.end_ns - pieces.start_ns)[inside])
-            yield _stacked_ranges(self, thread, starved_ns, totals_ns)
+            nothing = np.broadcast_to(np.int64(0), int(inside.sum()))
+            sums = dict.fromkeys(RangeSums.__struct_fields__, nothing)
+            sums["group"] = self.numbers.of_ranges(host, pieces.labels[inside])
+            sums["launch_starved_ns"] = (pieces.end_ns - pieces.start_ns)[inside]
+            yield RangeSums(**sums)
+
+    def _innermost_ranges(self, thread: int, asked: Stretches) -> Pieces:
+        """The stretches cut where the thread's innermost range changes, each piece with its row."""
+        found = self.threads.of(thread).innermost_ranges(asked).pieces(*asked)
+        self.threads.forget()
+        return found
 
     def categories(self) -> dict[int, set[str]]:
         """The names of the categories that push/pop and start/end ranges of a group bear."""
@@ -121,11 +135,13 @@ class StackedRanges(msgspec.Struct, frozen=True, eq=False):
         return RangeSums(**{**self.sums.take(told[parsed]).columns(), "group": number_of[parsed]})
 
 
-def _stacked_ranges(ranges: ReportRanges, thread: int, starved_ns: Int64Array, totals_ns: Int64Array) -> StackedRanges:
-    host = ranges.threads.host
-    times = range_times(host, ranges.launched, thread, ranges.bounds_ns)
+def _stacked_ranges(ranges: ReportRanges, thread: int) -> StackedRanges:
+    host, calls = ranges.threads.host, ranges.launched.of_thread(thread)
+    totals_ns, range_count = calls.totals_ns(), len(host.ranges)
+    times = range_times(host, thread, calls, totals_ns, ranges.bounds_ns)
     groups = ranges.numbers.of_ranges(host, times.row)
-    shares = own_shares(times, groups, totals_ns)
+    shares = own_shares(times, groups, totals_ns, range_count)
+    nothing = np.broadcast_to(np.int64(0), len(times))
     sums = RangeSums(
         **_counts(host.ranges, times.row),
         group=groups,
@@ -133,10 +149,10 @@ def _stacked_ranges(ranges: ReportRanges, thread: int, starved_ns: Int64Array, t
         cpu_self_ns=times.cpu_self_ns,
         gpu_total_ns=shares.gpu_ns,
         gpu_self_ns=times.gpu_self_ns,
-        ambiguous_gpu_ns=np.broadcast_to(np.int64(0), len(times)),
-        launch_starved_ns=starved_ns[times.row],
+        ambiguous_gpu_ns=nothing,
+        launch_starved_ns=nothing,
     )
-    return StackedRanges(times.row, sums, path_sums(times, groups, totals_ns))
+    return StackedRanges(times.row, sums, path_sums(times, groups, totals_ns, range_count))
 
 
 def _counts(ranges: NvtxRanges, rows: Int64Array) -> dict[str, Int64Array]:

@@ -49,7 +49,7 @@ class Knobs(msgspec.Struct, frozen=True, kw_only=True):
     alike_ranks: int = 1
     """For how many ranks each simulated one stands: a collective takes as long as over so many times its ranks."""
     stages_wait: bool = True
-    """Whether a pipeline's stages wait for each other's tensors; else each has them at hand, and nothing is sent."""
+    """Whether a pipeline's stages wait for each other's tensors; else each has them at hand before they are sent."""
     hot_expert_load: float = 1.0
     """How many times their even share of tokens the experts of ``STRAGGLER_RANK`` get."""
     kernel_slowdown: float = 1.0
