@@ -16,6 +16,7 @@ from nsysan.analysis.registry import Analysis
 from nsysan.attribution.collectives.lateness import Arrivals, late_arrivals
 from nsysan.attribution.collectives.measured import Measured
 from nsysan.attribution.job import Job
+from nsysan.model.details import Detail
 from nsysan.model.distinct import Distinct
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.prose import spelled
@@ -87,7 +88,7 @@ def compute_stragglers(job: Job, results: ResultSet) -> Stragglers | Skipped:
     return Stragglers(tuple(late.straggler(job, causes, persistent) for late in lateness[:SHOWN_RANKS]))
 
 
-ANALYSIS = Analysis(Stragglers, compute_stragglers, needs=(Collectives,))
+ANALYSIS = Analysis(Stragglers, compute_stragglers, needs=(Collectives,), details=frozenset({Detail.KERNEL_SHAPES}))
 
 
 class _Lateness(msgspec.Struct, frozen=True, eq=False):

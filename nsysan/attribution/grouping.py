@@ -8,10 +8,12 @@ import msgspec
 import numpy as np
 
 from nsysan.model.arrays import IdArray, Int64Array
-from nsysan.model.distinct import Distinct, coded, distinct, summed
+from nsysan.model.distinct import coded, distinct, summed
 from nsysan.timeline.ordering import slices
 
 _NO_ROWS = np.empty(0, np.int64)
+_MOST_CODES_A_ROW = 4
+"""Numbers with so many holes are still looked up in a table of all of them."""
 
 
 class RowsByKey(msgspec.Struct, frozen=True, eq=False):
@@ -38,9 +40,9 @@ def rows_by_key(keys: IdArray, times_ns: Int64Array) -> RowsByKey:
 
     Profilers write many records of a thread one after the other, so that runs of one key are grouped and not rows.
     """
-    first = np.flatnonzero(np.append(np.ones(min(len(keys), 1), np.bool_), keys[1:] != keys[:-1]))
-    counts = np.diff(first, append=len(keys))
-    values, places = coded(keys[first])
+    values, places = coded(keys)
+    first = np.flatnonzero(np.append(np.ones(min(len(keys), 1), np.bool_), places[1:] != places[:-1]))
+    counts, places = np.diff(first, append=len(keys)), places[first]
     by_key = np.argsort(places, kind="stable")
     bounds = np.concatenate([[0], np.cumsum(summed(counts, places, len(values)))])
     rows = slices(first[by_key], counts[by_key], np.int32 if len(keys) <= np.iinfo(np.int32).max else np.int64)
@@ -59,13 +61,19 @@ def _in_order_of_time(rows: IdArray, bounds: Int64Array, times_ns: Int64Array) -
     return rows
 
 
-def codes_of(*columns: Int64Array) -> Int64Array:
+def codes_of(*columns: IdArray) -> IdArray:
     """A number from 0 on for each row, equal where all of the columns are; in order of the columns' values."""
-    codes: Int64Array | None = None
+    codes, count = np.zeros(len(columns[0]), np.int64), 1
     for column in columns:
-        values = Distinct.of(column)
-        # most columns have a single value
-        if len(values) > 1:
-            places = values.own_places(column)
-            codes = places if codes is None else coded(codes.astype(np.int64) * len(values) + places)[1]
-    return np.zeros(len(columns[0]), np.int64) if codes is None else codes
+        # most columns have a single value, and to see that is much cheaper than to sort them
+        if not len(column) or column.min() == column.max():
+            continue
+        first, span = int(column.min()), int(column.max()) - int(column.min()) + 1
+        if count * span <= _MOST_CODES_A_ROW * len(column):
+            places: IdArray = np.subtract(column, first, dtype=np.int64)
+        else:
+            values, places = coded(column)
+            span, codes = len(values), coded(codes)[1].astype(np.int64)
+            count = int(codes.max()) + 1
+        codes, count = codes * span + places, count * span
+    return coded(codes)[1]

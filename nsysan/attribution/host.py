@@ -79,10 +79,14 @@ class Host:
 
     def launches_ns_of(self, global_pid: int) -> Int64Array:
         """When each call of a process began that launched something, in order."""
+        rows = self.calls_of_process(global_pid)
+        return np.sort(self.calls.start_ns[rows[self.launching[rows]]], kind="stable")
+
+    def calls_of_process(self, global_pid: int) -> IdArray:
+        """The calls of a process, thread by thread."""
         by_thread = self.calls_by_thread
         threads = by_thread.keys[by_thread.keys & PROCESS_BITS == global_pid].tolist()
-        rows = np.concatenate([_NOTHING, *map(by_thread.of, threads)])
-        return np.sort(self.calls.start_ns[rows[self.launching[rows]]], kind="stable")
+        return np.concatenate([_NOTHING, *map(by_thread.of, threads)])
 
     @property
     def kernels_launched_ns(self) -> Int64Array:

@@ -10,8 +10,9 @@ import numpy as np
 from nsysan.attribution.activities import Activities
 from nsysan.attribution.host import Host
 from nsysan.attribution.launch import NO_CALL
-from nsysan.model.arrays import Int64Array
+from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.tables import Table
+from nsysan.timeline.ordering import order_of
 
 WindowedWork = tuple[Activities, tuple[int, int]]
 """Activities of one device, and the window at which they are cut."""
@@ -31,18 +32,24 @@ class LaunchingCalls(Table, frozen=True):
 
 
 class LaunchedTime(msgspec.Struct, frozen=True, eq=False):
-    """The launching calls of one report in order of thread and begin: of ``threads[i]`` from ``bounds[i]`` on."""
+    """How much GPU time each call of the report of ``host`` launched, and which calls launched anything."""
 
-    threads: Int64Array
-    bounds: Int64Array
-    calls: LaunchingCalls
+    host: Host
+    gpu_ns: Int64Array
+    is_launching: BoolArray
 
     def of_thread(self, global_tid: int) -> LaunchingCalls:
-        """The calls of one thread."""
-        place = int(np.searchsorted(self.threads, global_tid))
-        is_there = place < len(self.threads) and self.threads[place] == global_tid
-        span = slice(self.bounds[place], self.bounds[place + 1]) if is_there else slice(0, 0)
-        return LaunchingCalls(self.calls.start_ns[span], self.calls.gpu_ns[span])
+        """The launching calls of one thread."""
+        return self._calls(self.host.calls_by_thread.of(global_tid))
+
+    def of_process(self, global_pid: int) -> LaunchingCalls:
+        """The launching calls of all threads of a process."""
+        calls = self._calls(self.host.calls_of_process(global_pid))
+        return calls.take(order_of(calls.start_ns))
+
+    def _calls(self, rows: IdArray) -> LaunchingCalls:
+        launching = rows[self.is_launching[rows]]
+        return LaunchingCalls(self.host.calls.start_ns[launching], self.gpu_ns[launching])
 
 
 def launched_time(host: Host, work: Iterable[WindowedWork]) -> LaunchedTime:
@@ -56,8 +63,4 @@ def launched_time(host: Host, work: Iterable[WindowedWork]) -> LaunchedTime:
             rows, durations_ns = rows[called], durations_ns[called]
         np.add.at(gpu_ns, rows, durations_ns)
         is_launching[rows] = True
-    by_thread = host.calls_by_thread
-    launched = is_launching[by_thread.rows]
-    rows = by_thread.rows[launched]
-    bounds = np.concatenate([[0], np.cumsum(launched)])[by_thread.bounds]
-    return LaunchedTime(by_thread.keys, bounds, LaunchingCalls(host.calls.start_ns[rows], gpu_ns[rows]))
+    return LaunchedTime(host, gpu_ns, is_launching)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -13,6 +13,9 @@ from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.columns import taken
 from nsysan.model.distinct import distinct, first_rows
 from nsysan.model.trace import Trace
+
+Traces = Sequence[Trace] | Mapping[int, Trace]
+"""The traces by report."""
 
 
 class Streams(msgspec.Struct, frozen=True, eq=False):
@@ -25,7 +28,7 @@ class Streams(msgspec.Struct, frozen=True, eq=False):
     identities: Int64Array
 
 
-def streams_of_work(traces: Sequence[Trace], activities: Activities) -> Streams:
+def streams_of_work(traces: Traces, activities: Activities) -> Streams:
     """The streams of these activities."""
     codes, pieces = np.zeros(len(activities), np.int32), list(_pieces(traces, activities))
     everything = np.concatenate([np.empty((0, 3), np.int64), *(own.identities for _, own in pieces)])
@@ -37,7 +40,7 @@ def streams_of_work(traces: Sequence[Trace], activities: Activities) -> Streams:
     return Streams(codes, identities)
 
 
-def _pieces(traces: Sequence[Trace], activities: Activities) -> Iterator[tuple[Int64Array, Streams]]:
+def _pieces(traces: Traces, activities: Activities) -> Iterator[tuple[Int64Array, Streams]]:
     """The activities of each table of each report, as their places and their streams."""
     for report in distinct(activities.report).tolist():
         tables = traces[report].gpu_tables()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from nsysan.model.arrays import BoolArray, Int64Array
+from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.timeline.ordering import slices
 from nsysan.timeline.search import search
 
@@ -31,6 +31,10 @@ class Intervals(msgspec.Struct, frozen=True, eq=False):
     def total_ns(self) -> int:
         """The time covered."""
         return int(self.durations_ns.sum())
+
+    def take(self, chosen: IdArray | BoolArray) -> Intervals:
+        """Some of the intervals, by their places in order or a mask."""
+        return Intervals(self.start_ns[chosen], self.end_ns[chosen])
 
     def covered_until(self, times_ns: Int64Array) -> Int64Array:
         """The time covered before each moment."""

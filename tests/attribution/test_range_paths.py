@@ -53,16 +53,16 @@ def test_each_range_is_of_its_own_path(wide_levels: int, forest: tuple[list[int]
     assert sorted(paths) == sorted(set(walked))
 
 
-@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize("runs_as", ["plain", "compiled"])
 @settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(NOBODY, 30), st.integers(0, 2)), max_size=24))
-def test_the_sweep_finds_the_same_paths_in_the_same_order(*, is_compiled: bool, ranges: list[tuple[int, int]]) -> None:
+def test_the_sweep_finds_the_same_paths_in_the_same_order(runs_as: str, ranges: list[tuple[int, int]]) -> None:
     """Every parent stands before its children."""
     parents = np.array([min(parent, row - 1) for row, (parent, _) in enumerate(ranges)], np.int64)
     groups = np.array([group for _, group in ranges], np.int64)
 
     with pytest.MonkeyPatch.context() as patched:
-        if is_compiled:
+        if runs_as == "compiled":
             pytest.importorskip("numba", reason="numba is not installed")
         else:
             patched.setattr(numbered_paths, "compiled", lambda loop: loop)

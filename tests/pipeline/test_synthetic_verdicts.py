@@ -41,7 +41,7 @@ IN_START_UP = {"lazy_loading"}
 NEEDS_CEILINGS = {"compute_bound"}
 """What only a measured ceiling of GEMMs shows."""
 NEEDS_COUNTERS = {"memory_bound"}
-"""What only sampled counters show, and nothing tells how much could be won."""
+"""What only sampled counters show."""
 SCENARIOS = {scenario.name: scenario for scenario in all_scenarios()}
 TOLD_ELSEWHERE = IN_START_UP | NEEDS_CEILINGS | NEEDS_COUNTERS
 CAUSED = [name for name, scenario in SCENARIOS.items() if scenario.cause and name not in TOLD_ELSEWHERE]
@@ -122,8 +122,26 @@ def test_ranks_that_take_turns_are_said_to(tmp_path: Path) -> None:
     assert [one.pattern for one in result_of(run, Stragglers).stragglers] == [Pattern.ROTATING] * 4
 
 
+def test_rows_of_kernels_that_memory_bounds_are_the_headline_where_counters_were_sampled(tmp_path: Path) -> None:
+    scenario = SCENARIOS["memory_bound"]
+    for rank_count in (2, 8):
+        kinds = USUAL_KINDS | {TraceKind.METRICS}
+        made = generate(Request(scenario=scenario, rank_count=rank_count, step_count=STEPS, kinds=kinds))
+
+        run = run_of(made, tmp_path)
+
+        headline = headline_of(run)
+        assert (headline.bottleneck_class, headline.cause) == (BottleneckClass.MEMORY, "non_gemm")
+        finding = next(found for found in run.findings if found.id == headline.finding)
+        assert finding.recoverable_ns == pytest.approx(made.truth.recoverable.recoverable_ns, rel=0.05)
+        assert (finding.severity, finding.bound) == (Severity.CRITICAL, Bound.AT_MOST)
+        # 84 % of the bandwidth, as simulated kernels of this kind have it
+        [busy] = [found[1] for one in finding.evidence if (found := re.search(r"DRAM is ([\d.]+) %", one.sentence))]
+        assert float(busy) == pytest.approx(84, abs=1)
+
+
 @pytest.mark.parametrize(("name", "found"), [("memory_bound", True), ("compute_sound", False)])
-def test_memory_that_bounds_kernels_shows_in_sampled_counters(tmp_path: Path, name: str, found: bool) -> None:  # noqa: FBT001
+def test_what_memory_bounds_is_known_from_sampled_counters_alone(tmp_path: Path, name: str, found: bool) -> None:  # noqa: FBT001
     kinds = USUAL_KINDS | {TraceKind.METRICS}
     sampled, unsampled = (
         generate(Request(scenario=SCENARIOS[name], rank_count=2, step_count=STEPS, kinds=chosen))
@@ -135,9 +153,11 @@ def test_memory_that_bounds_kernels_shows_in_sampled_counters(tmp_path: Path, na
     bound = [(one.bottleneck_class, one.cause) for one in run.findings if one.id == "memory_bandwidth"]
     assert bound == ([(BottleneckClass.MEMORY, "non_gemm")] if found else [])
     assert ("non_gemm" in {one.id for one in run.findings}) is found
-    assert run.diagnosis.headline is None
-    # what was not sampled is not known
-    assert "memory_bandwidth" not in {one.id for one in run_of(unsampled, tmp_path).findings}
+    # what was not sampled is not known; what one kernel a row would spare at most is
+    without = run_of(unsampled, tmp_path)
+    assert "memory_bandwidth" not in {one.id for one in without.findings}
+    assert without.diagnosis.headline is None
+    assert (" as one kernel each they would spare at most " in (without.diagnosis.why or "")) is found
 
 
 @pytest.mark.parametrize("includes_blobs", [False, True], ids=["names", "payloads"])
@@ -249,13 +269,17 @@ def test_what_happens_once_is_told_as_such(tmp_path: Path) -> None:
 
     run = run_of(made, tmp_path)
 
+    # no step is won by what is lost once, but the verdict says it
     assert run.diagnosis.headline is None
+    told = re.search(r"\. Starting up, once, costs ([\d.]+) ms by module loading\.", run.diagnosis.why or "")
+    truth_ns = [rank.idle_causes["module_loading_ns"] for rank in made.truth.ranks]
+    assert told is not None
+    assert float(told[1]) * 1e6 == pytest.approx(max(truth_ns), rel=0.05)
     finding = next(found for found in run.findings if found.id == "start_up")
     assert (finding.bottleneck_class, finding.cause) == (BottleneckClass.SCHEDULING, "module_loading")
     assert (finding.severity, finding.recoverable_ns) == (Severity.INFO, 0)
     start_ups = [device.start_up for device in result_of(run, GpuTime).devices]
     found_ns = [0 if one is None else one.idle_causes.module_loading_ns for one in start_ups]
-    truth_ns = [rank.idle_causes["module_loading_ns"] for rank in made.truth.ranks]
     assert found_ns == pytest.approx(truth_ns, rel=0.05)
 
 

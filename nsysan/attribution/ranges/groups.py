@@ -7,7 +7,7 @@ import numpy as np
 from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.host import Host
 from nsysan.attribution.ranges.names import SIZES, OperatorShapes
-from nsysan.model.arrays import BoolArray, Int64Array
+from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.distinct import first_rows
 from nsysan.model.host_events import unnamed_domain
 from nsysan.model.tables import ABSENT
@@ -26,7 +26,7 @@ class GroupNumbers:
         self.names: list[DomainAndName] = []
         """Domain and name by number."""
 
-    def of_ranges(self, host: Host, rows: Int64Array) -> Int64Array:
+    def of_ranges(self, host: Host, rows: IdArray) -> Int64Array:
         """The number of each of these ranges."""
         columns = (
             host.ranges.global_tid[rows] & PROCESS_BITS,
@@ -70,10 +70,10 @@ class ShapeNumbers:
         return np.array(numbers, np.int64)[code_of]
 
 
-def tells_shapes(host: Host, rows: Int64Array) -> BoolArray:
-    """Which of these ranges may tell shapes of inputs; to see that most traces hold none is cheap."""
+def shapes_told(host: Host, rows: IdArray) -> Int64Array:
+    """The places of those of these ranges that may tell shapes of inputs; that most traces hold none is soon seen."""
     name_ids = [name_id for name_id, text in host.trace.strings.items() if SIZES in text]
-    return np.isin(host.ranges.name_id[rows], name_ids) if name_ids else np.zeros(len(rows), np.bool_)
+    return np.flatnonzero(np.isin(host.ranges.name_id[rows], name_ids)) if name_ids else np.empty(0, np.int64)
 
 
 def _domain_name(host: Host, process: int, domain_id: int) -> str | None:

@@ -58,7 +58,7 @@ class Knobs(msgspec.Struct, frozen=True, kw_only=True):
     """How many times longer the kernels of the backward take from the first reduction of gradients on, beside which
     they run."""
     streaming_count: int = 0
-    """How often the elementwise kernel after each layer's forward streams its activations; 0: there is none."""
+    """How many elementwise kernels in a row read and write the activations after each layer's forward."""
     reads_loss: bool = False
     """Whether the host reads the loss back before the backward, and so does not run ahead of the GPU."""
     pause_ns: int = 0
