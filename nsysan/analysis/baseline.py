@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
+
+import msgspec
 
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.gpu_time import GpuTime
@@ -22,8 +23,7 @@ from nsysan.model.thresholds import OPAQUE_FRAC, UNRESOLVED_FRAC
 from nsysan.model.units import format_fraction
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineFigures:
+class BaselineFigures(msgspec.Struct, frozen=True):
     """The six figures; ``unknown`` says of each null one why it is null, by its key.
 
     ``peak_memory_kind`` says who counted it: the driver what it handed out, or PyTorch's allocator what was in use;
@@ -43,8 +43,7 @@ class BaselineFigures:
     peak_memory_source: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(msgspec.Struct, frozen=True):
     """The six baseline figures of the job."""
 
     id: ClassVar[str] = "baseline"
@@ -176,8 +175,7 @@ def _data_wait(results: ResultSet) -> float | str:
     return sum(waits_ns) / len(waits_ns) if waits_ns else "needs CUDA calls, and none were recorded"
 
 
-@dataclass(frozen=True, slots=True)
-class _Peak:
+class _Peak(msgspec.Struct, frozen=True):
     peak_bytes: int
     kind: MemorySource
     source: str | None

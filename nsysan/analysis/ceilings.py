@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
+
+import msgspec
 
 from nsysan.analysis.collective_row import CollectiveRow
 from nsysan.analysis.collectives import Collectives, ranks_apart
@@ -26,8 +27,7 @@ _DIRECTIONS = {direction.value: direction for direction in Direction}
 _HOST_MEMORIES = {memory.value: memory for memory in HostMemory}
 
 
-@dataclass(frozen=True, slots=True)
-class CeilingsOfGpus:
+class CeilingsOfGpus(msgspec.Struct, frozen=True):
     """GPUs of one kind. ``refused``: why the ceilings tell nothing of them, else null; ``warnings``: what to know."""
 
     gpus: tuple[str, ...]
@@ -35,8 +35,7 @@ class CeilingsOfGpus:
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CeilingsFile:
+class CeilingsFile(msgspec.Struct, frozen=True):
     """The file that was given."""
 
     origin: Origin
@@ -45,8 +44,7 @@ class CeilingsFile:
     gpus: tuple[CeilingsOfGpus, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LinkRow:
+class LinkRow(msgspec.Struct, frozen=True):
     """The copies of one direction and host memory, null between GPUs, against what was measured for ``mean_bytes``.
 
     ``is_above``: they were faster than that, so that it is too low.
@@ -63,8 +61,7 @@ class LinkRow:
     is_above: bool
 
 
-@dataclass(frozen=True, slots=True)
-class HeldAgainst:
+class HeldAgainst(msgspec.Struct, frozen=True):
     """What the run was held against. ``ceilings_too_low`` names what was faster than it should be able to."""
 
     id: ClassVar[str] = "ceilings"

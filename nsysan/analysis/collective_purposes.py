@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.collectives.job_collectives import JobCollectives
@@ -30,8 +30,7 @@ _FEW = 2
 """Ranks that are only two are neighbours in any order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(msgspec.Struct, frozen=True):
     """A purpose and how sure it is."""
 
     purpose: Purpose
@@ -64,8 +63,7 @@ def purpose_in(description: str) -> Told | None:
     return Told(named[0], Confidence.HIGH) if len(named) == 1 else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Traffic:
+class _Traffic(msgspec.Struct, frozen=True):
     """What runs on a communicator: how often each kind in each stage, on which ranks of how many.
 
     ``ranks`` are those of the job that are known to be in it, by their number in it. ``has_pairs_alone`` says that

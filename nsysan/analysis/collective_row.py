@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
 
 from nsysan.hardware.answers import Level
 from nsysan.model.confidence import Confidence
@@ -10,8 +10,7 @@ from nsysan.model.purposes import Purpose
 from nsysan.model.stages import Stage
 
 
-@dataclass(frozen=True, slots=True)
-class CollectiveRow:
+class CollectiveRow(msgspec.Struct, frozen=True, kw_only=True):
     """Instances of one kind, communicator, size and stage of the step.
 
     ``purpose`` is what the ranks share, as the group's name says it (confidence high) or as its ranks, its traffic and
@@ -31,7 +30,7 @@ class CollectiveRow:
     backend: str | None
     communicator: str | None
     purpose: Purpose | None
-    purpose_confidence: Confidence | None = field(default=None, kw_only=True)
+    purpose_confidence: Confidence | None = None
     ranks: tuple[int, ...]
     nodes: int | None
     dtype: str | None
@@ -49,7 +48,7 @@ class CollectiveRow:
     contended_frac: float | None
     ceiling_bytes_per_s: float | None
     ceiling_source: str | None
-    ceiling_level: Level | None = field(default=None, kw_only=True)
+    ceiling_level: Level | None = None
     unresolved: str | None
     skew_ratio: float | None = None
     busiest_rank: int | None = None

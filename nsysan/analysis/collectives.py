@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.collective_figures import collective_figures
@@ -26,6 +26,7 @@ from nsysan.hardware.bandwidth import bus_factor, rate_bytes_per_s
 from nsysan.hardware.collective_ceilings import Exchange, RanksApart, collective_ceiling
 from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.ceilings import Mode
+from nsysan.model.distinct import Distinct
 from nsysan.model.figures import Figure
 from nsysan.model.kernels import Collective
 from nsysan.model.results import ResultSet, Skipped
@@ -39,8 +40,7 @@ SIZES_APART = 16
 """Collectives of one series are told apart by size up to so many sizes; more of them are put together."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankRow:
+class RankRow(msgspec.Struct, frozen=True):
     """A rank of the job and what it lost in collectives.
 
     ``wait_ns`` sums its waits; ``exposed_wait_ns`` is the time of its window that passed in a wait that nothing hid,
@@ -56,8 +56,7 @@ class RankRow:
     unresolved_exposed_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Collectives:
+class Collectives(msgspec.Struct, frozen=True):
     """The collectives of the job, most time first, and its ranks in their order.
 
     ``world_size`` is null where nothing tells how many ranks the job has.
@@ -127,8 +126,7 @@ def _inside_windows(job: Job) -> BoolArray:
     return inside
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
+class _Rows(msgspec.Struct, frozen=True):
     """The rows of one series: an instance counts where it lies in a window on some rank."""
 
     found: JobCollectives
@@ -144,10 +142,10 @@ class _Rows:
         series = self.measured.series
         chosen = series.table[self._counts(series.table)]
         stages = common_stages(self.stages, chosen)
-        for stage in np.unique(stages).tolist():
+        for stage in Distinct.of(stages).values.tolist():
             table = chosen[stages == stage]
             sizes = self._sizes(table)
-            values = np.unique(sizes)
+            values = Distinct.of(sizes).values
             if len(values) > SIZES_APART:
                 yield self._row(table, sizes, None, stage_of_code(stage))
                 continue
@@ -274,8 +272,7 @@ class _Rows:
         return None if place == NONE else display_text(names[place])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Known:
+class _Known(msgspec.Struct, frozen=True, eq=False):
     """The complete instances among those of a row, with their waits and sizes."""
 
     table: Int64Array

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
@@ -32,8 +32,7 @@ Axes = tuple[int, int, int]
 """Sizes along three axes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
+class Overlap(msgspec.Struct, frozen=True):
     """Compute kernels beside communication against the same alone: ``compared_count`` of those beside it.
 
     Communication ran beside them for ``compared_ns``, and they are ``slowdown_ns`` slower for it (less than 0: faster),
@@ -46,16 +45,14 @@ class Overlap:
     net_gain_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Waits:
+class Waits(msgspec.Struct, frozen=True):
     """Work that stood ready: how much of it, and the time in which any did."""
 
     count: int
     total_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class SameStream:
+class SameStream(msgspec.Struct, frozen=True):
     """Communication kernels on the stream that computes most; ``frac`` is their share of all communication kernels."""
 
     count: int
@@ -63,8 +60,7 @@ class SameStream:
     frac: float
 
 
-@dataclass(frozen=True, slots=True)
-class ContentionOfGpu:
+class ContentionOfGpu(msgspec.Struct, frozen=True):
     """One GPU that communicates. ``communication_ns`` sums the lengths of communication kernels.
 
     ``hidden_ns`` is the time in which compute and communication ran at once. ``overlap`` is null where no kernels can
@@ -82,8 +78,7 @@ class ContentionOfGpu:
     same_stream: SameStream
 
 
-@dataclass(frozen=True, slots=True)
-class SlowedKernel:
+class SlowedKernel(msgspec.Struct, frozen=True):
     """Compute kernels of one name, ``grid`` and ``block`` on one GPU, alone and beside communication."""
 
     gpu: str
@@ -98,8 +93,7 @@ class SlowedKernel:
     slowdown_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class QueuedCommunication:
+class QueuedCommunication(msgspec.Struct, frozen=True):
     """Communication that stood ready for ``delay_ns`` and began at ``start_ns``, when ``behind`` had ended."""
 
     gpu: str
@@ -109,8 +103,7 @@ class QueuedCommunication:
     behind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Contention:
+class Contention(msgspec.Struct, frozen=True):
     """The GPUs that communicate; the kernels that lose most time, and the longest delays, of all of them."""
 
     id: ClassVar[str] = "contention"

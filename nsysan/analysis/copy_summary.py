@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
@@ -38,8 +38,7 @@ HOST_LINK_KINDS = frozenset(kind for kind in CopyKind if ("HOST" in kind.name) a
 """The copies that cross the link between host and GPU."""
 
 
-@dataclass(frozen=True, slots=True)
-class CopyRow:
+class CopyRow(msgspec.Struct, frozen=True):
     """The copies (or memsets) of one direction and pair of memory kinds that ran in the windows.
 
     ``direction`` is host_to_device, device_to_host, device_to_device, peer_to_peer, host_to_host, unified_*, memset
@@ -67,8 +66,7 @@ class CopyRow:
     implausible_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class CopySummary:
+class CopySummary(msgspec.Struct, frozen=True):
     """Copies and memsets by direction and memory kinds, most time first."""
 
     id: ClassVar[str] = "copy_summary"
@@ -105,8 +103,7 @@ def compute_copy_summary(job: Job, _results: ResultSet) -> CopySummary | Skipped
 ANALYSIS = Analysis(CopySummary, compute_copy_summary, of_host=False)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Records(Durations):
+class _Records(Durations, frozen=True):
     """Copies and memsets that ran in a window; ``key`` packs direction, source and destination memory."""
 
     size_bytes: Int64Array

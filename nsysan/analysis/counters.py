@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
@@ -35,8 +35,7 @@ _ADDITIVE = frozenset({Counter.NVLINK_RX, Counter.NVLINK_TX})
 """Requests and responses, data of the user and of the protocol share a link; the others have one metric each."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartFracs:
+class PartFracs(msgspec.Struct, frozen=True):
     """A counter's mean in each part: of the samples that lie wholly in it, null where there is none."""
 
     compute_only_frac: float | None
@@ -53,8 +52,7 @@ class PartFracs:
         return value
 
 
-@dataclass(frozen=True, slots=True)
-class CounterMeans:
+class CounterMeans(msgspec.Struct, frozen=True):
     """Means of a counter as shares of what the unit can do, weighted by time; ``steps_frac`` is of steady steps.
 
     ``metric_count`` metrics were added up for it: links count requests, responses and protocol apart.
@@ -67,8 +65,7 @@ class CounterMeans:
     part_fracs: PartFracs
 
 
-@dataclass(frozen=True, slots=True)
-class PartSamples:
+class PartSamples(msgspec.Struct, frozen=True):
     """How many samples lie wholly in each part."""
 
     compute_only_count: int
@@ -80,8 +77,7 @@ class PartSamples:
     idle_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class CountersOfGpu:
+class CountersOfGpu(msgspec.Struct, frozen=True):
     """The counters of a GPU; samples reach into ``sampled_ns`` of its window and come every ``period_ns``.
 
     ``gpu`` is null where the report does not tell which process used the GPU that its machine calls ``machine_gpu_id``:
@@ -99,8 +95,7 @@ class CountersOfGpu:
     counters: tuple[CounterMeans, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Counters:
+class Counters(msgspec.Struct, frozen=True):
     """The sampled counters of GPUs and of network adapters."""
 
     id: ClassVar[str] = "counters"
@@ -152,8 +147,7 @@ def compute_counters(job: Job, _results: ResultSet) -> Counters | Skipped:
 ANALYSIS = Analysis(Counters, compute_counters, details=frozenset({Detail.COUNTERS}))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sampled:
+class _Sampled(msgspec.Struct, frozen=True, eq=False):
     """The samples of a GPU, and what ``shift_ns`` puts them beside."""
 
     gpu: str | None

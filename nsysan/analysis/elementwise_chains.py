@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
@@ -25,8 +25,7 @@ _PERCENT = 100
 _DRAM = (Counter.DRAM_READ, Counter.DRAM_WRITE)
 
 
-@dataclass(frozen=True, slots=True)
-class ChainsOfDevice:
+class ChainsOfDevice(msgspec.Struct, frozen=True):
     """The chains that begin in a device's steady steps. Times are sums of lengths over all of these steps.
 
     As one kernel each, reading what the first reads and writing what the last writes, they would still take about as
@@ -48,8 +47,7 @@ class ChainsOfDevice:
         return (self.total_ns - self.longest_ns) // self.step_count
 
 
-@dataclass(frozen=True, slots=True)
-class ElementwiseChains:
+class ElementwiseChains(msgspec.Struct, frozen=True):
     """The devices with steady steps and the chains in these."""
 
     id: ClassVar[str] = "elementwise_chains"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.attribution.kernel_class import function_name
 from nsysan.attribution.ranges.names import without_details
@@ -24,8 +25,7 @@ _IT = "it"
 _API_VERSION = re.compile(r"_v\d+$")
 
 
-@dataclass(frozen=True, slots=True)
-class GapCall:
+class GapCall(msgspec.Struct, frozen=True):
     """The call that launched the work ending the gap; ``thread_id`` is the thread's on its host."""
 
     name: str
@@ -34,8 +34,7 @@ class GapCall:
     thread_id: int
 
 
-@dataclass(frozen=True, slots=True)
-class GapSpan:
+class GapSpan(msgspec.Struct, frozen=True):
     """A stretch of the gap with one cause and thread.
 
     ``doing`` is the call or range that the thread was in for at least half of it, null where there is none, and
@@ -74,8 +73,7 @@ _NO_THREAD = {
 _WORK = {"[memory copy]": "a copy", "[memset]": "a memset", "[CUDA graph]": "a CUDA graph"}
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(msgspec.Struct, frozen=True):
     """What else the trace tells of threads: when they were on a core, and calls of the operating system."""
 
     scheduling: bool

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.gap_sentence import GapCall, GapSpan, Recorded, tell
@@ -13,6 +13,7 @@ from nsysan.attribution.devices import Gpu
 from nsysan.attribution.idle.codes import CAUSES
 from nsysan.attribution.idle.doing import doing_over, ranges_at
 from nsysan.attribution.idle.host_thread import HostThreads
+from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.idle.pieces import IdleTime
 from nsysan.attribution.job import Job
 from nsysan.attribution.launch import NO_CALL
@@ -21,6 +22,7 @@ from nsysan.model.arrays import Int64Array
 from nsysan.model.tables import ABSENT
 from nsysan.model.text import display_text
 from nsysan.model.trace import PID_MASK, PROCESS_BITS
+from nsysan.timeline.intervals import Intervals
 
 SPAN_COUNT = 8
 NEIGHBOUR_COUNT = 3
@@ -28,8 +30,7 @@ RANGE_COUNT = 12
 MARK_COUNT = 8
 
 
-@dataclass(frozen=True, slots=True)
-class GapStory:
+class GapStory(msgspec.Struct, frozen=True):
     """How a gap came about, in one sentence and its parts, on the clock of the GPU.
 
     ``call`` is null where none is known, ``spans`` are the longest stretches in order of time, ``ranges`` those around
@@ -46,20 +47,25 @@ class GapStory:
     ran_after: tuple[str, ...]
 
 
-def tell_story(job: Job, gpu: Gpu, idle: IdleTime, gap: int) -> GapStory:
-    """The story of one gap of the GPU, by its place among the gaps."""
-    activity, call_row, shift_ns = (int(column[gap]) for column in idle.ends.columns().values())
+def tell_story(job: Job, gpu: Gpu, idle: IdleTime, gap_ns: tuple[int, int]) -> GapStory:
+    """The story of the gap of the GPU that begins and ends there."""
+    start_ns, end_ns = gap_ns
+    ended = job.idle.calls_ending(gpu, Intervals(np.array([start_ns]), np.array([end_ns])))
+    activity, call_row, shift_ns = int(ended.activity[0]), int(ended.call[0]), int(ended.shift_ns[0])
     report = int(gpu.activities.report[max(activity, 0)])
     threads = job.idle.threads[report]
-    spans = tuple(_spans(threads, idle, gap, shift_ns))
+    spans = tuple(_spans(threads, idle.pieces_of_gap(start_ns, end_ns), shift_ns))
     call = None if call_row == NO_CALL else _call(threads, call_row, shift_ns)
-    start_ns, end_ns = idle.span_of_gap(gap)
     before, after = _neighbours(job, gpu.activities, start_ns, end_ns)
+    ranges = () if call_row == NO_CALL else tuple(_ranges(threads, call_row))
+    threads.forget()
     return GapStory(
-        sentence=tell(idle.causes_of_gap(gap), spans, (call, after[0] if after else None), _recorded(threads)),
+        sentence=tell(
+            idle.causes_of_gap(start_ns, end_ns), spans, (call, after[0] if after else None), _recorded(threads)
+        ),
         call=call,
         spans=spans,
-        ranges=() if call_row == NO_CALL else tuple(_ranges(threads, call_row)),
+        ranges=ranges,
         marks=() if call_row == NO_CALL else _marks(threads, call_row, (start_ns - shift_ns, end_ns - shift_ns)),
         ran_before=before,
         ran_after=after,
@@ -77,8 +83,7 @@ def _recorded(threads: HostThreads) -> Recorded:
     return Recorded(scheduling=bool(len(threads.scheduling)), os_calls=bool(len(threads.os_calls)))
 
 
-def _spans(threads: HostThreads, idle: IdleTime, gap: int, shift_ns: int) -> Iterator[GapSpan]:
-    pieces = idle.pieces_of_gap(gap)
+def _spans(threads: HostThreads, pieces: IdlePieces, shift_ns: int) -> Iterator[GapSpan]:
     longest = np.sort(np.argsort(pieces.start_ns - pieces.end_ns, kind="stable")[:SPAN_COUNT])
     for start_ns, end_ns, cause, tid in zip(
         *(column[longest].tolist() for column in (pieces.start_ns, pieces.end_ns, pieces.cause, pieces.global_tid)),
@@ -97,7 +102,7 @@ def _doing(threads: HostThreads, tid: int, start_ns: int, end_ns: int) -> tuple[
 
 def _ranges(threads: HostThreads, call_row: int) -> Iterator[str]:
     calls = threads.host.calls
-    rows = ranges_at(threads.host, int(calls.global_tid[call_row]), int(calls.start_ns[call_row]))[-RANGE_COUNT:]
+    rows = ranges_at(threads, int(calls.global_tid[call_row]), int(calls.start_ns[call_row]))[-RANGE_COUNT:]
     trace = threads.host.trace
     for row in rows.tolist():
         yield display_text(described(trace, threads.host.ranges, trace.nvtx_range_details, row))

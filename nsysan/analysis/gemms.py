@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
@@ -34,8 +34,7 @@ RECORD_SHAPES = Recapture(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class GemmRow:
+class GemmRow(msgspec.Struct, frozen=True):
     """Products of one shape and data type, ``batch`` of them an operator.
 
     ``flop_per_s`` = 2 m n k batch count / ``total_ns``, the time of the operators' kernels that multiply. It is null
@@ -59,8 +58,7 @@ class GemmRow:
     refused: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class GemmRoof:
+class GemmRoof(msgspec.Struct, frozen=True):
     """The roofline of a data type: what products can reach, and what memory gives them to multiply."""
 
     dtype: Dtype
@@ -70,8 +68,7 @@ class GemmRoof:
     memory_source: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Gemms:
+class Gemms(msgspec.Struct, frozen=True):
     """Shapes with the most time. ``gemm_coverage_frac`` is the share of all products' time whose shape is known.
 
     ``gemm_lost_ns`` sums what is lost in the windows; ``gemm_lost_ns_per_step`` is that of the mean steady step, mean
@@ -101,16 +98,15 @@ class Gemms:
         return sum(row.total_ns for row in judged) / self.gemm_total_ns
 
 
-@dataclass(slots=True)
-class _Sums:
+class _Sums(msgspec.Struct):
     """The products of one kind on GPUs of one model."""
 
     yardstick: Yardstick
     count: int = 0
     total_ns: int = 0
-    in_steps_ns: list[float] = field(default_factory=list)
+    in_steps_ns: list[float] = msgspec.field(default_factory=list)
     """By device that has steady steps: the mean step's time in these products, and how many it has."""
-    in_steps_count: list[float] = field(default_factory=list)
+    in_steps_count: list[float] = msgspec.field(default_factory=list)
 
 
 _SumsByKind = dict[tuple[ProductKind, str | None], _Sums]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.named_calls import Window, report_windows
@@ -22,8 +22,7 @@ _BEGINS = (SwitchTag.RESTORE_START, SwitchTag.CONTEXT_START)
 MOST_CONTEXTS = 64
 
 
-@dataclass(frozen=True, slots=True)
-class GpuContext:
+class GpuContext(msgspec.Struct, frozen=True):
     """A context that a GPU ran in the window of its report, told from the switches between contexts.
 
     ``is_recorded`` says whether its process did GPU work that was recorded; null where no context is of such a process,

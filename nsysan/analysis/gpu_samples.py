@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, median
 from typing import ClassVar
+
+import msgspec
 
 from nsysan.analysis.host_names import host_names
 from nsysan.analysis.registry import Analysis
@@ -22,8 +23,7 @@ SHOWN_GPUS = 1_024
 _ACTIVITY = (Sampled.SM_ACTIVE_FRAC, Sampled.GRAPHICS_ACTIVE_FRAC, Sampled.UTILIZATION_FRAC)
 
 
-@dataclass(frozen=True, slots=True)
-class SampledGpuSummary:
+class SampledGpuSummary(msgspec.Struct, frozen=True):
     """A GPU, or a MIG instance of one, as ``label`` says. Every figure is null where no sample tells it.
 
     ``sm_clock_hz`` is the median of the ``busy_count`` samples in which the GPU worked, of all where activity was not
@@ -49,8 +49,7 @@ class SampledGpuSummary:
     dram_active_frac: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class GpuSamplesSummary:
+class GpuSamplesSummary(msgspec.Struct, frozen=True):
     """One recording, from ``first_line`` of its file on."""
 
     name: str
@@ -61,8 +60,7 @@ class GpuSamplesSummary:
     gpus: tuple[SampledGpuSummary, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SampledGpus:
+class SampledGpus(msgspec.Struct, frozen=True):
     """The recordings that were given, none where none was."""
 
     id: ClassVar[str] = "gpu_samples"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
 from typing import Annotated, ClassVar
 
 import msgspec
 import numpy as np
+from msgspec.structs import astuple, replace
 
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.devices import Device, Gpu
@@ -30,8 +30,7 @@ from nsysan.model.units import counted
 from nsysan.timeline.occupancy import states_with
 
 
-@dataclass(frozen=True, slots=True)
-class GpuTimes:
+class GpuTimes(msgspec.Struct, frozen=True):
     """A physical GPU or MIG instance: the partition of the union over all processes that used it.
 
     ``compute_busy_frac`` = |C + F| / window. ``device_active_frac`` = 1 - idle / window, what nvidia-smi would
@@ -62,8 +61,7 @@ class GpuTimes:
         _check_sums(self.window_end_ns - self.window_start_ns, self.time, self.idle_causes)
 
 
-@dataclass(frozen=True, slots=True)
-class StartUp:
+class StartUp(msgspec.Struct, frozen=True):
     """The idle time of a device's window up to ``end_ns`` by cause: what happens once, and is no part of a steady run.
 
     It ends where the first step begins that is no warm-up; without steps where every kernel function that holds 1 % of
@@ -74,8 +72,7 @@ class StartUp:
     idle_causes: IdleCauses
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceTimes:
+class DeviceTimes(msgspec.Struct, frozen=True):
     """A GPU as one process saw it; ``report`` is an index into ``reports``, ``gpu`` an id of ``gpus``.
 
     ``lead_idle_ns`` and ``trail_idle_ns`` are the idle of the capture before and after the window, null where the
@@ -111,8 +108,7 @@ def _check_sums(window_ns: int, time: PartTimes, causes: IdleCauses | None) -> N
         raise ValueError("the causes do not add up to the idle time")
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(msgspec.Struct, frozen=True):
     """A share of the window over all GPUs; ``worst_gpu`` has the ``worst``, ``spread`` = largest - smallest."""
 
     mean_frac: float
@@ -121,8 +117,7 @@ class Spread:
     spread_frac: float
 
 
-@dataclass(frozen=True, slots=True)
-class PartSpreads:
+class PartSpreads(msgspec.Struct, frozen=True):
     """The spread of each part's share."""
 
     compute_only: Spread
@@ -139,8 +134,7 @@ class PartSpreads:
         return spread
 
 
-@dataclass(frozen=True, slots=True)
-class JobTimes:
+class JobTimes(msgspec.Struct, frozen=True):
     """The same parts over all GPUs, as shares of each GPU's window.
 
     Worst is the smallest share of ``compute_only``, ``overlapped``, ``fused`` and the two busy fractions, and the
@@ -154,7 +148,7 @@ class JobTimes:
     compute_busy_frac: Spread
     device_active_frac: Spread
     unseen_graph_launch_count: int | None
-    missing_records: dict[str, MissingRecords] = field(default_factory=dict)
+    missing_records: dict[str, MissingRecords] = msgspec.field(default_factory=dict)
 
     @property
     def missing_kernels(self) -> MissingRecords | None:
@@ -163,8 +157,7 @@ class JobTimes:
         return kernels if kernels is not None and kernels.is_much else None
 
 
-@dataclass(frozen=True, slots=True)
-class GpuTime:
+class GpuTime(msgspec.Struct, frozen=True):
     """The partition of every GPU and device, and over the job."""
 
     id: ClassVar[str] = "gpu_time"

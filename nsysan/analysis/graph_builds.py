@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
@@ -15,6 +15,7 @@ from nsysan.attribution.devices import Device
 from nsysan.attribution.host import Host
 from nsysan.attribution.job import Job
 from nsysan.model.arrays import Int64Array
+from nsysan.model.distinct import Distinct
 from nsysan.model.profilers import RECORD_HOST
 from nsysan.model.results import ResultSet, Skipped
 
@@ -22,8 +23,7 @@ _INSTANTIATES = re.compile(r"cu(da)?GraphInstantiate")
 _CONDITIONAL = re.compile(r"cu(da)?GraphConditionalHandleCreate")
 
 
-@dataclass(frozen=True, slots=True)
-class GraphBuildsOfDevice:
+class GraphBuildsOfDevice(msgspec.Struct, frozen=True):
     """The graphs of a device's process in the capture; a process with several devices is told for each.
 
     ``instantiate_ns`` is the time of the calls; in ``instantiating_step_count`` of the device's ``step_count`` closed
@@ -39,8 +39,7 @@ class GraphBuildsOfDevice:
     conditional_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class GraphBuilds:
+class GraphBuilds(msgspec.Struct, frozen=True):
     """The devices whose processes make or launch graphs."""
 
     id: ClassVar[str] = "graph_builds"
@@ -76,7 +75,7 @@ def _of_device(job: Job, device: Device) -> GraphBuildsOfDevice:
         instantiate_count=len(instantiations),
         instantiate_ns=int((instantiations.end_ns - instantiations.start_ns).sum()),
         step_count=0 if steps is None else len(steps),
-        instantiating_step_count=len(np.unique(held[held >= 0])),
+        instantiating_step_count=len(Distinct.of(held[held >= 0]).values),
         conditional_count=len(_calls_named(host, device.global_pid, _CONDITIONAL)),
     )
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
+
+import msgspec
 
 from nsysan.analysis.gpu_contexts import GpuContext, gpu_contexts
 from nsysan.analysis.gpu_time import no_gpu_work
@@ -23,8 +24,7 @@ from nsysan.model.profilers import RECORD_HOST, Profiler
 from nsysan.model.results import ResultSet, Skipped
 
 
-@dataclass(frozen=True, slots=True)
-class HostReport:
+class HostReport(msgspec.Struct, frozen=True):
     """Calls by name, threads, functions and contexts; ``unknown`` says of what could not be looked at what to record.
 
     ``runs_mps`` says whether a server of CUDA's Multi-Process Service was among the processes, null where no report
@@ -40,8 +40,7 @@ class HostReport:
     unknown: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class HostView:
+class HostView(msgspec.Struct, frozen=True):
     """The host of the job."""
 
     id: ClassVar[str] = "host"

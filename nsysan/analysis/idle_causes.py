@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
+
+import msgspec
 
 from nsysan.analysis.gpu_time import WINDOW_SHARES, GpuTime, GpuTimes
 from nsysan.analysis.registry import Analysis
@@ -16,8 +17,7 @@ from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
 
 
-@dataclass(frozen=True, slots=True)
-class CauseOfIdle:
+class CauseOfIdle(msgspec.Struct, frozen=True):
     """Idle time of one cause: ``total_ns`` over all GPUs, and the mean and worst share of a GPU's window."""
 
     cause: Cause
@@ -27,8 +27,7 @@ class CauseOfIdle:
     worst_gpu: str
 
 
-@dataclass(frozen=True, slots=True)
-class IdleByCause:
+class IdleByCause(msgspec.Struct, frozen=True):
     """The causes that occur, most time first, over the GPUs whose calls were recorded; they add up to their idle."""
 
     id: ClassVar[str] = "idle_causes"

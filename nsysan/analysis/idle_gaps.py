@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from itertools import chain
 from typing import ClassVar
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.analysis.gap_story import GapStory, tell_story
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.devices import Gpu
-from nsysan.attribution.gap_sums import SIZE_BOUNDS_NS, GapSums, LargeGap
+from nsysan.attribution.gap_sums import GapSums, LargeGap
 from nsysan.attribution.job import Job
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text
+from nsysan.timeline.gap_sizes import SIZE_BOUNDS_NS
 
 GAPS_PER_JOB = 400
 STORIES_PER_JOB = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(msgspec.Struct, frozen=True):
     """One idle gap of a GPU's window. ``before`` ended as the gap began and ``after`` ended the gap: what ran there.
 
     They are null at the window's edges. ``causes`` holds the causes it has, which add up to it; null where the CUDA
@@ -38,8 +40,7 @@ class Gap:
     story: GapStory | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GapSizes:
+class GapSizes(msgspec.Struct, frozen=True):
     """How many gaps of a GPU are at least ``from_ns`` and shorter than ``to_ns`` (null: no bound), and their sum."""
 
     gpu: str
@@ -49,8 +50,7 @@ class GapSizes:
     total_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class IdleGaps:
+class IdleGaps(msgspec.Struct, frozen=True):
     """The largest gaps of each GPU, largest first, and every gap by size; the sizes of a GPU add up to its idle."""
 
     id: ClassVar[str] = "idle_gaps"
@@ -80,8 +80,14 @@ def _told(job: Job, gpu: Gpu, gap: LargeGap, *, has_story: bool) -> Gap:
     idle = job.idle.of_gpu(gpu)
     if idle is None:
         return told
-    causes = {f"{cause.value}_ns": time_ns for cause, time_ns in idle.causes_of_gap(gap.place).items() if time_ns}
-    return replace(told, causes=causes, story=tell_story(job, gpu, idle, gap.place) if has_story else None)
+    causes = {
+        f"{cause.value}_ns": time_ns
+        for cause, time_ns in idle.causes_of_gap(gap.start_ns, gap.end_ns).items()
+        if time_ns
+    }
+    return replace(
+        told, causes=causes, story=tell_story(job, gpu, idle, (gap.start_ns, gap.end_ns)) if has_story else None
+    )
 
 
 def _sizes(gpu_id: str, gaps: GapSums) -> Iterator[GapSizes]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.kernel_summary import KernelSummary
@@ -30,8 +30,7 @@ SHAPES_OF_NAME = 24
 OTHER_SHAPES = "other shapes"
 
 
-@dataclass(frozen=True, slots=True)
-class KernelShapeRow:
+class KernelShapeRow(msgspec.Struct, frozen=True):
     """The kernels of one name and shape that ran in the windows.
 
     ``shape`` is ``m x n x k`` of the product where the trace tells it, else grid and block; ``other shapes`` are those
@@ -49,8 +48,7 @@ class KernelShapeRow:
     time_per_step_ns: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class KernelShapes:
+class KernelShapes(msgspec.Struct, frozen=True):
     """The 100 names with the most time in the windows, in their order, each with its shapes, most time first."""
 
     id: ClassVar[str] = "kernel_shapes"
@@ -76,29 +74,27 @@ STEP_KERNEL_SHAPES = Topic("step_kernel_shapes", "Kernel time by shape in the me
 STEP_KERNEL_SHAPE_RUNS = Topic("step_kernel_shape_runs", "Runs by shape in the mean steady step, mean over devices")
 
 
-@dataclass(slots=True)
-class _Tally:
+class _Tally(msgspec.Struct):
     """What is known so far, by the place of each kind of work."""
 
-    places: dict[tuple[str, str], int] = field(default_factory=dict)
-    gpus: list[GpuDurations] = field(default_factory=list)
+    places: dict[tuple[str, str], int] = msgspec.field(default_factory=dict)
+    gpus: list[GpuDurations] = msgspec.field(default_factory=list)
     stepped_count: int = 0
-    runs: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
-    times_ns: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
+    runs: defaultdict[int, float] = msgspec.field(default_factory=lambda: defaultdict(float))
+    times_ns: defaultdict[int, float] = msgspec.field(default_factory=lambda: defaultdict(float))
 
     def place_of(self, work: KernelWork) -> int:
         """Where this kind of work is counted."""
         return self.places.setdefault((text_hash(work.name), work.shape), len(self.places))
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
+class _Shown(msgspec.Struct, frozen=True):
     """A row to come, and the kinds of work that it puts together."""
 
     name: str
     name_hash: str
     shape: str
-    places: list[int] = field(default_factory=list)
+    places: list[int] = msgspec.field(default_factory=list)
 
 
 def compute_kernel_shapes(job: Job, results: ResultSet) -> KernelShapes | Skipped:

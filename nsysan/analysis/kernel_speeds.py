@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.devices import Device
@@ -28,8 +28,7 @@ _Kernels = Mapping[_Key, tuple[float, int]]
 """Mean duration and number of kernels."""
 
 
-@dataclass(frozen=True, slots=True)
-class KernelSpeed:
+class KernelSpeed(msgspec.Struct, frozen=True):
     """One rank's kernels against those of others that they share.
 
     ``ratio`` is how much longer they take, at the median of their time, and ``is_uniform`` whether nearly all do by

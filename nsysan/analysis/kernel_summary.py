@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import ClassVar
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
@@ -21,8 +23,7 @@ from nsysan.model.text import display_text, text_hash
 ROW_LIMIT = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class KernelRow:
+class KernelRow(msgspec.Struct, frozen=True):
     """The kernels of one demangled name that ran in the windows.
 
     ``name`` is safe to show and cut; ``name_hash`` tells apart names that are cut alike. ``total_ns`` is clipped to
@@ -42,8 +43,7 @@ class KernelRow:
     work_frac: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class KernelClassRow:
+class KernelClassRow(msgspec.Struct, frozen=True):
     """The same for all kernels of a class; ``name_count`` names."""
 
     kernel_class: KernelClass
@@ -55,8 +55,7 @@ class KernelClassRow:
     work_frac: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class OmittedKernels:
+class OmittedKernels(msgspec.Struct, frozen=True):
     """The names beyond the rows of ``kernels``, summed."""
 
     name_count: int
@@ -64,8 +63,7 @@ class OmittedKernels:
     total_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class KernelSummary:
+class KernelSummary(msgspec.Struct, frozen=True):
     """Kernels by name and by class, most time first."""
 
     id: ClassVar[str] = "kernel_summary"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.kernel_speeds import KernelSpeeds
@@ -25,8 +25,7 @@ from nsysan.timeline.coverage import coverage
 _COMPUTING = [place for place, part in enumerate(Part) if part in COMPUTING_PARTS]
 
 
-@dataclass(frozen=True, slots=True)
-class WhyLate:
+class WhyLate(msgspec.Struct, frozen=True):
     """What tells why a rank is late.
 
     ``excess_ns`` is what the rank spent with it more than the median of the others, of a pipeline the others in its
@@ -40,8 +39,7 @@ class WhyLate:
     kernel_ratio: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Spent:
+class _Spent(msgspec.Struct, frozen=True):
     """What a rank did in the common window, in ns."""
 
     computing_ns: int

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
@@ -18,8 +18,7 @@ from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.tables import ABSENT
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchesOfDevice:
+class LaunchesOfDevice(msgspec.Struct, frozen=True):
     """The launches of a device; one call may launch many kernels (a graph's), and costs the host its time once.
 
     ``launch_latency_ns`` is the median time from a call's begin to that of its (first) work, ``queue_delay_ns`` the
@@ -41,8 +40,7 @@ class LaunchesOfDevice:
     repeated_call_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Launches:
+class Launches(msgspec.Struct, frozen=True):
     """The launches of each device."""
 
     id: ClassVar[str] = "launches"

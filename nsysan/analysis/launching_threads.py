@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.named_calls import Window, launching_threads, report_windows
@@ -21,8 +21,7 @@ MOST_THREADS = 64
 MOST_FUNCTIONS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchingThread:
+class LaunchingThread(msgspec.Struct, frozen=True):
     """A thread that launched work in its report's window: rates and times are of it.
 
     ``cuda_ns`` is the time in CUDA calls, ``os_ns`` in recorded calls of the operating system, ``off_core_ns`` off its
@@ -41,8 +40,7 @@ class LaunchingThread:
     sample_count: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class SampledFunction:
+class SampledFunction(msgspec.Struct, frozen=True):
     """A function in which threads that launch work were found on a core; ``sample_frac`` of all samples of these."""
 
     name: str

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 from statistics import median
+
+import msgspec
 
 from nsysan.model.thresholds import ENOUGH_CLOCK_COUNT, FINE_CLOCK_COUNT
 from nsysan.model.training_log import LogFormat, LoggedStep, TrainingLog
@@ -20,8 +21,7 @@ class StepTimeSource(str, Enum):
     BAR = "bar"
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedTimes:
+class LoggedTimes(msgspec.Struct, frozen=True):
     """``step_ns`` is a typical step's, the median over the lines that count, by ``source``.
 
     ``cadence_ns`` is the mean from line to line, and ``timer_ns`` the mean of the timer over the same steps;
@@ -35,8 +35,7 @@ class LoggedTimes:
     tolerance_ns: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Interval:
+class _Interval(msgspec.Struct, frozen=True):
     """From one line to the next of the same run."""
 
     step_count: int

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.training_logs import TrainingLogs
 from nsysan.model.results import ResultSet, Skipped
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedTokens:
+class LoggedTokens(msgspec.Struct, frozen=True):
     """Of the whole job; ``source`` names the log and says how it tells them."""
 
     tokens_per_s: float

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import ClassVar, TypeVar
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.memory_in_steps import MemoryInSteps, memory_in_steps
@@ -43,8 +44,7 @@ class MemorySource(str, Enum):
     ALLOCATOR_USED = "allocator_used"
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryOfGpu:
+class MemoryOfGpu(msgspec.Struct, frozen=True):
     """Memory in use on a GPU by the processes that were recorded, as ``source`` counted it.
 
     What was taken before recording began and never freed is not in it. ``start_bytes`` is what was freed later without
@@ -62,8 +62,7 @@ class MemoryOfGpu:
     curve: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PageFaultsOfDevice:
+class PageFaultsOfDevice(msgspec.Struct, frozen=True):
     """Pages of unified memory that a device missed in the capture; ``gpu_fault_ns`` is the union of these faults.
 
     ``host_fault_count`` is of the process, null where the host's were not recorded.
@@ -75,8 +74,7 @@ class PageFaultsOfDevice:
     host_fault_count: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryReport:
+class MemoryReport(msgspec.Struct, frozen=True):
     """``unknown`` says of each list that is empty because nothing was recorded what to record."""
 
     gpus: tuple[MemoryOfGpu, ...]
@@ -85,8 +83,7 @@ class MemoryReport:
     unknown: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(msgspec.Struct, frozen=True):
     """The memory of the job."""
 
     id: ClassVar[str] = "memory"

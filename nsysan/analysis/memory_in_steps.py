@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.cuda_calls import CallKind
@@ -16,8 +16,7 @@ from nsysan.model.copies import MemoryKind
 from nsysan.timeline.intervals import Intervals
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryInSteps:
+class MemoryInSteps(msgspec.Struct, frozen=True):
     """What the steady steps of a device hold of calls that allocate or free, and of copies of pageable memory.
 
     Calls are the process'; ``affected_step_count`` steps have any. They are null where no calls were recorded.

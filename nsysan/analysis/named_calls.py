@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.job import Job
 from nsysan.model.arrays import BoolArray, Int64Array
-from nsysan.model.distinct import coded, first_rows
+from nsysan.model.distinct import Distinct, coded, first_rows
 from nsysan.model.tables import OsCalls, RuntimeCalls
 from nsysan.model.text import display_text
 from nsysan.model.trace import Trace
@@ -23,8 +23,7 @@ _VERSION = re.compile(r"_v\d+$")
 Window = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class CallsOfName:
+class CallsOfName(msgspec.Struct, frozen=True):
     """The calls of one function that lasted in a window of their report; times are cut to it.
 
     ``on_launching_ns`` passed on threads that launch work, the only ones for which a GPU waits. Calls inside others
@@ -39,8 +38,7 @@ class CallsOfName:
     longest_ns: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Calls:
+class _Calls(msgspec.Struct, frozen=True, eq=False):
     """Calls with the place of their name among those met, cut to the window."""
 
     name: Int64Array
@@ -62,7 +60,7 @@ def report_windows(job: Job) -> dict[int, Window]:
 def launching_threads(job: Job, report: int) -> Int64Array:
     """The threads that launched work, as global tids."""
     host = job.idle.threads[report].host
-    threads: Int64Array = np.unique(host.calls.global_tid[host.launching])
+    threads: Int64Array = Distinct.of(host.calls.global_tid[host.launching]).values
     return threads
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
+
+import msgspec
 
 from nsysan.analysis.host_names import host_names
 from nsysan.analysis.registry import Analysis
@@ -20,8 +21,7 @@ from nsysan.model.text import display_text
 SHOWN_ROWS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class NetworkUse:
+class NetworkUse(msgspec.Struct, frozen=True):
     """Processes that use one network between hosts: by their ranks where the log tells them, from which line on.
 
     ``hosts`` are names with ``--keep-identity``, else hosts are numbered in the order of the log.
@@ -34,8 +34,7 @@ class NetworkUse:
     first_line: int
 
 
-@dataclass(frozen=True, slots=True)
-class LinkUse:
+class LinkUse(msgspec.Struct, frozen=True):
     """How many connections of channels go over a path such as ``NET/IB/GDRDMA``, and the first line that says so."""
 
     path: str
@@ -43,8 +42,7 @@ class LinkUse:
     first_line: int
 
 
-@dataclass(frozen=True, slots=True)
-class DirectUse:
+class DirectUse(msgspec.Struct, frozen=True):
     """How many pairs of GPU and adapter use GPU Direct RDMA, and how many do not."""
 
     enabled_count: int
@@ -52,8 +50,7 @@ class DirectUse:
     first_disabled_line: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class CommunicatorInLog:
+class CommunicatorInLog(msgspec.Struct, frozen=True):
     """A communicator as the log tells it; ``ring`` is the order of ranks along the first channel."""
 
     communicator: str | None
@@ -64,8 +61,7 @@ class CommunicatorInLog:
     ring: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TimingInLog:
+class TimingInLog(msgspec.Struct, frozen=True):
     """What programs timed themselves and logged, of one kind of collective: the median, of ``count`` lines.
 
     ``link_bytes_per_s`` is the speed of the link between nodes, null where the lines do not name it; ``first_line`` is
@@ -84,8 +80,7 @@ class TimingInLog:
     first_line: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class NcclLogSummary:
+class NcclLogSummary(msgspec.Struct, frozen=True):
     """One log. ``host_bytes_per_s`` is what all adapters of a host carry, of the host with most, null where not told.
 
     ``call_count`` is of its COLL lines, ``used_call_count`` of the traces' calls that they told more of.
@@ -111,8 +106,7 @@ class NcclLogSummary:
     host_bytes_per_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NcclLogs:
+class NcclLogs(msgspec.Struct, frozen=True):
     """The logs that were given, none where none was."""
 
     id: ClassVar[str] = "nccl_logs"

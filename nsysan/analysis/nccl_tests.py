@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+import msgspec
 
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.job import Job
@@ -14,8 +15,7 @@ from nsysan.model.text import display_text
 SHOWN_ROWS = 128
 
 
-@dataclass(frozen=True, slots=True)
-class SizeReached:
+class SizeReached(msgspec.Struct, frozen=True):
     """What was reached at one size; ``bytes`` is S, the whole array, and ``time_ns`` the test's mean of its runs."""
 
     bytes: int
@@ -25,8 +25,7 @@ class SizeReached:
     busbw_bytes_per_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class NcclTestSummary:
+class NcclTestSummary(msgspec.Struct, frozen=True):
     """One test, its sizes in the order of the table; the fields are null or empty where the table does not tell them.
 
     ``kind_is_inferred`` says that the collective is told by its ratio of busbw to algbw, not by its name.
@@ -45,8 +44,7 @@ class NcclTestSummary:
     sizes: tuple[SizeReached, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NcclTests:
+class NcclTests(msgspec.Struct, frozen=True):
     """The tests that were given, none where none was."""
 
     id: ClassVar[str] = "nccl_tests"

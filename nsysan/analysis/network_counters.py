@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.job import Job
@@ -15,8 +15,7 @@ from nsysan.model.trace import Trace
 from nsysan.timeline.ordering import grouped_rows
 
 
-@dataclass(frozen=True, slots=True)
-class NetworkCounter:
+class NetworkCounter(msgspec.Struct, frozen=True):
     """One counter of one port of an adapter, in the unit that nsys states: ``mean_value`` is weighted by time."""
 
     report: int

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.collectives import Collectives, exposure_of
@@ -22,8 +22,7 @@ from nsysan.timeline.intervals import Intervals
 SHOWN_PIPELINES = 64
 
 
-@dataclass(frozen=True, slots=True)
-class PipelineRow:
+class PipelineRow(msgspec.Struct, frozen=True):
     """A pipeline and its bubble: exposed waits for ranks of other stages, in messages and collectives.
 
     ``ranks`` has one rank a stage, the first first. ``bubble_by_rank_ns`` are the waits in all that is looked at: the
@@ -46,8 +45,7 @@ class PipelineRow:
         return self.ideal_frac is not None and self.bubble_frac > self.ideal_frac + EVEN_BUBBLE_FRAC
 
 
-@dataclass(frozen=True, slots=True)
-class Pipelines:
+class Pipelines(msgspec.Struct, frozen=True):
     """The pipelines of the job, the largest bubble first; none where no messages show any."""
 
     id: ClassVar[str] = "pipelines"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.registry import Analysis
@@ -19,8 +19,7 @@ from nsysan.model.text import display_text
 SHOWN_PROFILES = 100
 
 
-@dataclass(frozen=True, slots=True)
-class ProfiledMemory:
+class ProfiledMemory(msgspec.Struct, frozen=True):
     """The most that the allocator of one device had in use, and that it had reserved, while it was profiled."""
 
     device_id: int
@@ -28,8 +27,7 @@ class ProfiledMemory:
     reserved_peak_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileSummary:
+class ProfileSummary(msgspec.Struct, frozen=True):
     """One profile. ``rank`` and ``world_size`` are null where it does not tell them.
 
     ``memory`` is empty where it was recorded without ``profile_memory=True``.
@@ -43,8 +41,7 @@ class ProfileSummary:
     memory: tuple[ProfiledMemory, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Profiles:
+class Profiles(msgspec.Struct, frozen=True):
     """The profiles that were given, none where none was."""
 
     id: ClassVar[str] = "profiles"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
+
+import msgspec
 
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.registry import Analysis
@@ -36,8 +37,7 @@ class RangeKind(str, Enum):
     START_END = "start_end"
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorTimes:
+class OperatorTimes(msgspec.Struct, frozen=True):
     """The ranges of an operator whose inputs had these shapes, written as JSON; times as those of its name."""
 
     sizes: str
@@ -46,8 +46,7 @@ class OperatorTimes:
     gpu_total_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class RangeTimesOfName:
+class RangeTimesOfName(msgspec.Struct, frozen=True):
     """All ranges that share a name (``*`` stands for a number that counts); ``domain`` is null for the default one.
 
     Total is inside such ranges, counted once where they nest in each other; self is inside no range nested in them. GPU
@@ -75,8 +74,7 @@ class RangeTimesOfName:
     shapes: tuple[OperatorTimes, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RangeNode:
+class RangeNode(msgspec.Struct, frozen=True):
     """A path of names from the top of a thread's nest; ``parent`` is a place in ``range_tree``, null at the top.
 
     Self is what no range nested inside has; null in runs that were saved before it was told.
@@ -92,8 +90,7 @@ class RangeNode:
     gpu_self_ns: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ranges:
+class Ranges(msgspec.Struct, frozen=True):
     """The names with the most GPU time, then CPU time, and the paths with the most CPU time."""
 
     id: ClassVar[str] = "ranges"
@@ -163,10 +160,12 @@ class _Collected:
 
     def add(self, ranges: ReportRanges, starved: IdlePieces) -> None:
         """Add the ranges of one report."""
-        for stacked in ranges.stacked(starved):
+        for stacked in ranges.stacked():
             self._by_kind[RangeKind.PUSH_POP].add(stacked.sums)
             self._by_shape.add(stacked.by_shape(ranges.threads.host, self._shapes))
             self.tree.add(stacked.paths)
+        for waited in ranges.starved(starved):
+            self._by_kind[RangeKind.PUSH_POP].add(waited)
         self._by_kind[RangeKind.START_END].add(ranges.free_sums())
         for group, names in ranges.categories().items():
             self._categories[group] |= names

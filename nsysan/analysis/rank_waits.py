@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.collectives import Collectives
@@ -20,8 +20,7 @@ SHOWN_WAITING = 32
 """Between so many ranks that were waited for most, and so many that waited most, every pair is shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankWait:
+class RankWait(msgspec.Struct, frozen=True):
     """``rank`` waited ``wait_ns`` for ``awaited_rank``, over all complete instances of both."""
 
     rank: int
@@ -29,8 +28,7 @@ class RankWait:
     wait_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class AwaitedRank:
+class AwaitedRank(msgspec.Struct, frozen=True):
     """A rank that ``waiting_count`` others waited for, ``wait_ns`` in all."""
 
     rank: int
@@ -38,8 +36,7 @@ class AwaitedRank:
     wait_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class RankWaits:
+class RankWaits(msgspec.Struct, frozen=True):
     """The pairs of ranks of which one waited for the other, the longest first; the omitted ones waited so long.
 
     ``awaited_ranks`` are those that all others together waited for longest, over the omitted pairs too.

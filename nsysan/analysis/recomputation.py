@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
@@ -38,8 +38,7 @@ _NAME_BACKWARD = Recapture(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RecomputedKernel:
+class RecomputedKernel(msgspec.Struct, frozen=True):
     """A kernel that was run again, in the steady steps of all devices."""
 
     name: str
@@ -48,8 +47,7 @@ class RecomputedKernel:
     total_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class RecomputationOfDevice:
+class RecomputationOfDevice(msgspec.Struct, frozen=True):
     """The steady steps of a device. Times are volumes of work: lengths of compute kernels launched in these steps.
 
     ``told_by`` is what tells most of the backward pass. ``recomputed_ns`` of its ``backward_ns`` repeat the forward;
@@ -68,8 +66,7 @@ class RecomputationOfDevice:
     recomputed_frac: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Recomputation:
+class Recomputation(msgspec.Struct, frozen=True):
     """The devices whose backward pass is known, and the kernels that most time is spent on again."""
 
     id: ClassVar[str] = "recomputation"
@@ -85,8 +82,7 @@ class Recomputation:
             yield Figure(_RECOMPUTATION, "share", "recomputed share of compute kernels' time", share, Unit.FRAC)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Launched:
+class _Launched(msgspec.Struct, frozen=True, eq=False):
     """The compute kernels that a device's steady steps launched, in order of launch, and which repeat the forward."""
 
     device: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from graphlib import TopologicalSorter
+
+import msgspec
 
 import nsysan.analysis
 from nsysan.attribution.job import Job
@@ -13,8 +14,7 @@ from nsysan.model.registry import discover
 from nsysan.model.results import Result, ResultSet, Skipped
 
 
-@dataclass(frozen=True, slots=True)
-class Analysis:
+class Analysis(msgspec.Struct, frozen=True):
     """One question: the type of its answer, how it is computed, and which other answers it reads.
 
     ``of_host`` says whether the answer is nothing without what the host did (calls, ranges, waits): where no answer is

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+import msgspec
 
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.job import Job
@@ -14,8 +15,7 @@ from nsysan.model.text import display_text
 SHOWN_JOBS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class SchedulerJobSummary:
+class SchedulerJobSummary(msgspec.Struct, frozen=True):
     """One run of a job, by the file ``name``; null where its table does not tell.
 
     ``queue_ns`` is the time until it began, ``run_ns`` the time since. A job that was put back has a row a run.
@@ -30,8 +30,7 @@ class SchedulerJobSummary:
     gpu_count: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class SchedulerAccounts:
+class SchedulerAccounts(msgspec.Struct, frozen=True):
     """The jobs that tables of accounting tell of, none where none was given."""
 
     id: ClassVar[str] = "scheduler_jobs"

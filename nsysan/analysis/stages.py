@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
@@ -31,8 +31,7 @@ from nsysan.model.thresholds import SURE_STAGE_FRAC, UNSURE_STAGE_FRAC
 _STEP_STAGES = Topic("step_stages", "The mean steady step by stage, mean over devices")
 
 
-@dataclass(frozen=True, slots=True)
-class ToldBy:
+class ToldBy(msgspec.Struct, frozen=True):
     """The shares of a stage's time by what tells that it is of the stage; they add up to 1."""
 
     ranges_frac: float
@@ -40,8 +39,7 @@ class ToldBy:
     order_frac: float
 
 
-@dataclass(frozen=True, slots=True)
-class StageTime:
+class StageTime(msgspec.Struct, frozen=True):
     """One stage in the mean steady step: time of the device by part, which adds up to ``gpu_ns``, and of the host.
 
     ``stage`` is null for what belongs to no known stage, and then so are ``told_by`` and ``confidence``. ``step_frac``
@@ -58,8 +56,7 @@ class StageTime:
     confidence: Confidence | None
 
 
-@dataclass(frozen=True, slots=True)
-class StagesOfStep:
+class StagesOfStep(msgspec.Struct, frozen=True):
     """The time of one closed step by stage, as ``<stage>_ns`` of those it has; ``unassigned_ns`` is of none."""
 
     start_ns: int
@@ -67,8 +64,7 @@ class StagesOfStep:
     excluded: Exclusion | None
 
 
-@dataclass(frozen=True, slots=True)
-class StagesOfDevice:
+class StagesOfDevice(msgspec.Struct, frozen=True):
     """The stages of a device's mean steady step, in their order; those without time are left out.
 
     ``step_ns`` is that step, which the stages add up to, ``count`` of how many steps it is the mean. ``coverage_frac``
@@ -84,8 +80,7 @@ class StagesOfDevice:
     list: tuple[StagesOfStep, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Stages:
+class Stages(msgspec.Struct, frozen=True):
     """The stages of every device that has steady steps."""
 
     id: ClassVar[str] = "stages"

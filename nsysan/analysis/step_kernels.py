@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
@@ -26,8 +26,7 @@ from nsysan.model.text import display_text, text_hash
 ROW_LIMIT = 500
 
 
-@dataclass(frozen=True, slots=True)
-class StepKernelRow:
+class StepKernelRow(msgspec.Struct, frozen=True):
     """The kernels of one demangled name in the mean steady step of a device, mean over the devices that have one.
 
     A kernel belongs to the step in which it begins, with all of its time: ``time_per_step_ns`` is a volume of work, for
@@ -41,8 +40,7 @@ class StepKernelRow:
     time_per_step_ns: float
 
 
-@dataclass(frozen=True, slots=True)
-class StepKernels:
+class StepKernels(msgspec.Struct, frozen=True):
     """The kernels of the mean steady step, most time first, at most 500 names."""
 
     id: ClassVar[str] = "step_kernels"

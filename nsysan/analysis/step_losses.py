@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import msgspec
@@ -80,8 +79,7 @@ class ClassLoss(msgspec.Struct, frozen=True, kw_only=True):
     unresolved_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class LossReport:
+class LossReport(msgspec.Struct, frozen=True):
     """The mean over ``stretch_count`` steps (or one window) of ``device_count`` devices.
 
     ``stretch_ns`` is the mean step of the device for which it is longest: what recoverable time is a share of.
@@ -106,8 +104,7 @@ class LossReport:
     classes: tuple[ClassLoss, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StepLosses:
+class StepLosses(msgspec.Struct, frozen=True):
     """What a step loses, most recoverable first."""
 
     id: ClassVar[str] = "step_losses"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
+
+import msgspec
 
 from nsysan.analysis.collectives import Collectives, exposure_of
 from nsysan.analysis.registry import Analysis
@@ -17,8 +18,7 @@ from nsysan.model.results import ResultSet, Skipped
 from nsysan.timeline.intervals import Intervals
 
 
-@dataclass(frozen=True, slots=True)
-class StepWaitsOfRank:
+class StepWaitsOfRank(msgspec.Struct, frozen=True):
     """A rank's exposed communication in the mean of its ``step_count`` steady steps, taken apart as losses are.
 
     ``waiting_ns`` + ``transfer_ns`` + ``unresolved_ns`` is all of it; ``unresolved_ns`` is in collectives of which
@@ -33,8 +33,7 @@ class StepWaitsOfRank:
     unresolved_ns: float
 
 
-@dataclass(frozen=True, slots=True)
-class StepWaits:
+class StepWaits(msgspec.Struct, frozen=True):
     """The ranks with steady steps, in their order."""
 
     id: ClassVar[str] = "step_waits"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
@@ -42,8 +42,7 @@ _MARKED_STEPS = Recapture(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ExcludedSteps:
+class ExcludedSteps(msgspec.Struct, frozen=True):
     """How many closed steps of a device are not counted, and why."""
 
     device: str
@@ -51,8 +50,7 @@ class ExcludedSteps:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class StepTable:
+class StepTable(msgspec.Struct, frozen=True):
     """The steps of all devices that have any.
 
     ``marker`` is the name that the markers of all devices share, null where these differ or there are none.
@@ -69,8 +67,7 @@ class StepTable:
         return max((device.mean_ns for device in self.devices if device.mean_ns is not None), default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class Steps:
+class Steps(msgspec.Struct, frozen=True):
     """The training steps."""
 
     id: ClassVar[str] = "steps"
@@ -87,8 +84,7 @@ class Steps:
         yield Condition("steps", "steps told by", f"{self.steps.source.value}{marker}", Bearing.CAUTIONS)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Cut:
+class _Cut(msgspec.Struct, frozen=True, eq=False):
     """A device's steps with what their time went to: one row a step."""
 
     judged: JudgedSteps

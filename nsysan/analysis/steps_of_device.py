@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from nsysan.attribution.steps.exclusion import Exclusion
 from nsysan.attribution.steps.job_steps import StepSource
@@ -10,8 +10,7 @@ from nsysan.model.idle import IdleCauses
 from nsysan.model.partition import PartTimes
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """One closed step. ``idle_causes`` holds the causes that it has, null where calls were not recorded.
 
     ``marker`` is null where no range marks it, ``excluded`` where it counts; else that says why it does not.
@@ -26,8 +25,7 @@ class Step:
     excluded: Exclusion | None
 
 
-@dataclass(frozen=True, slots=True)
-class StepsOfDevice:
+class StepsOfDevice(msgspec.Struct, frozen=True):
     """The steps of a device. All figures but ``step_count`` are of the ``count`` steady ones, null where there is none.
 
     ``marker`` is the name that its markers share, null without markers. ``list`` holds the first closed steps; there

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.collectives import Collectives
@@ -17,6 +17,7 @@ from nsysan.attribution.collectives.lateness import Arrivals, late_arrivals
 from nsysan.attribution.collectives.measured import Measured
 from nsysan.attribution.job import Job
 from nsysan.model.details import Detail
+from nsysan.model.distinct import Distinct
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
@@ -32,8 +33,7 @@ class Pattern(str, Enum):
     ROTATING = "rotating"
 
 
-@dataclass(frozen=True, slots=True)
-class Straggler:
+class Straggler(msgspec.Struct, frozen=True):
     """A rank that others waited for.
 
     It came last, by over 20 us, to ``late_count`` of the ``instance_count`` instances of its communicators to which any
@@ -52,8 +52,7 @@ class Straggler:
     why: WhyLate | None
 
 
-@dataclass(frozen=True, slots=True)
-class Stragglers:
+class Stragglers(msgspec.Struct, frozen=True):
     """The ranks that others waited for, those that cost most first."""
 
     id: ClassVar[str] = "stragglers"
@@ -92,8 +91,7 @@ def compute_stragglers(job: Job, results: ResultSet) -> Stragglers | Skipped:
 ANALYSIS = Analysis(Stragglers, compute_stragglers, needs=(Collectives,), details=frozenset({Detail.KERNEL_SHAPES}))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Lateness:
+class _Lateness(msgspec.Struct, frozen=True, eq=False):
     """A member that came last, and when; why is asked of those shown alone, since it takes all other ranks to say."""
 
     member: int
@@ -142,6 +140,6 @@ def _persistent(arrivals: Arrivals, measured: Sequence[Measured]) -> set[int]:
 
 
 def _lateness(job: Job, arrivals: Arrivals, seen: dict[int, int]) -> Iterator[_Lateness]:
-    for member in np.unique(arrivals.member).tolist():
+    for member in Distinct.of(arrivals.member).values.tolist():
         own = arrivals.take(arrivals.member == member)
         yield _Lateness(member, job.collectives.ranks.of_member[member], own, seen[member])

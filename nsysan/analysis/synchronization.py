@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
@@ -34,8 +34,7 @@ class SynchronizationSource(str, Enum):
     CUDA_CALLS = "cuda_calls"
 
 
-@dataclass(frozen=True, slots=True)
-class SynchronizationOfDevice:
+class SynchronizationOfDevice(msgspec.Struct, frozen=True):
     """The waits of a device's process in the capture: their union over all its threads.
 
     ``in_idle_ns`` of it passed while the device idled in its window, ``in_busy_ns`` while it worked there. A process
@@ -50,8 +49,7 @@ class SynchronizationOfDevice:
     in_busy_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Synchronization:
+class Synchronization(msgspec.Struct, frozen=True):
     """The waits of each device."""
 
     id: ClassVar[str] = "synchronization"

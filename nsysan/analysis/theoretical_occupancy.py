@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
@@ -26,8 +26,7 @@ from nsysan.model.trace import SmLimits, Trace
 ROW_LIMIT = 200
 
 
-@dataclass(frozen=True, slots=True)
-class OccupancyOfKernel:
+class OccupancyOfKernel(msgspec.Struct, frozen=True):
     """The compute kernels of one name whose shape is known: what they could fill, and not what they did.
 
     ``theoretical_frac`` is the mean weighted by time, ``least_frac`` that of the launch that fits worst; ``limiter``
@@ -43,8 +42,7 @@ class OccupancyOfKernel:
     limiter: Limiter
 
 
-@dataclass(frozen=True, slots=True)
-class Occupancy:
+class Occupancy(msgspec.Struct, frozen=True):
     """The names with the most time. ``theoretical_occupancy_frac`` is the mean over all, weighted by time."""
 
     id: ClassVar[str] = "theoretical_occupancy"
@@ -54,8 +52,7 @@ class Occupancy:
     theoretical_occupancy_omitted_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Launch:
+class _Launch(msgspec.Struct, frozen=True):
     """All launches of one kernel in one shape on one kind of GPU."""
 
     name: str

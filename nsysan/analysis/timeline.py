@@ -6,9 +6,9 @@ What it holds is bounded by the constants here, whatever the number of kernels a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.gpu_time import no_gpu_work
@@ -48,8 +48,7 @@ LANE_PIECES = 8192
 """No lane gets room for more; the other bounds are over all lanes."""
 
 
-@dataclass(frozen=True, slots=True)
-class GpuLanes:
+class GpuLanes(msgspec.Struct, frozen=True):
     """One GPU: its partition over time, its streams and the threads that drive it, on the clock of its report.
 
     ``shift_ns`` is what puts its times on the axis, the clock of the first report. ``exact`` are the stretches
@@ -65,8 +64,7 @@ class GpuLanes:
     threads: tuple[ThreadRanges, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OtherLane:
+class OtherLane(msgspec.Struct, frozen=True):
     """The partition over time of a GPU that is not among those shown at first, to lie beside any other."""
 
     id: str
@@ -74,8 +72,7 @@ class OtherLane:
     lane: Lane
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(msgspec.Struct, frozen=True):
     """One of ``STRETCH_COUNT`` even stretches of the axis: the time of each part in it, summed over all GPUs."""
 
     start_ns: int
@@ -83,8 +80,7 @@ class Stretch:
     time: PartTimes
 
 
-@dataclass(frozen=True, slots=True)
-class TimelineLanes:
+class TimelineLanes(msgspec.Struct, frozen=True):
     """The axis from the first window's begin to the last one's end, and everything drawn on it.
 
     ``all_gpus`` is null with one GPU. ``lanes`` are of the GPUs shown, ``other_lanes`` of the rest of the ``gpu_count``
@@ -105,8 +101,7 @@ class TimelineLanes:
     other_lanes: tuple[OtherLane, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(msgspec.Struct, frozen=True):
     """What every GPU did when."""
 
     id: ClassVar[str] = "timeline"
@@ -157,8 +152,7 @@ def compute_timeline(job: Job, results: ResultSet) -> Timeline | Skipped:
 ANALYSIS = Analysis(Timeline, compute_timeline, needs=(IdleGaps, KernelSummary, RankWaits))
 
 
-@dataclass(frozen=True, slots=True)
-class _Room:
+class _Room(msgspec.Struct, frozen=True):
     """What the lanes are made from, and how much of each bound one of ``gpu_count`` GPUs gets."""
 
     job: Job

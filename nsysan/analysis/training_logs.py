@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from statistics import median
 from typing import ClassVar
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.analysis.log_agreement import Apart, why_apart
 from nsysan.analysis.logged_times import LoggedTimes, StepTimeSource, counting, times_in
@@ -19,8 +21,7 @@ from nsysan.model.training_log import LogFormat, LoggedStep, TrainingLog
 from nsysan.model.units import NS_PER_S
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingLogSummary:
+class TrainingLogSummary(msgspec.Struct, frozen=True):
     """One log. ``line_count`` lines tell of steps, in ``run_count`` runs; ``skipped_count`` iterations updated nothing.
 
     ``step_ns`` is its median step by ``step_source``; ``cadence_ns`` the mean from line to line, ``timer_ns`` the mean
@@ -57,8 +58,7 @@ class TrainingLogSummary:
     global_batch: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingLogs:
+class TrainingLogs(msgspec.Struct, frozen=True):
     """The training logs that were given, none where none was."""
 
     id: ClassVar[str] = "training_logs"

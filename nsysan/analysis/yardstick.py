@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.attribution.devices import Gpu
 from nsysan.attribution.job import Job
@@ -13,8 +14,7 @@ from nsysan.model.ceilings import Ceilings
 from nsysan.model.trace import PhysicalGpu
 
 
-@dataclass(frozen=True, slots=True)
-class Yardstick:
+class Yardstick(msgspec.Struct, frozen=True):
     """``ceilings`` is None where none were given, or ``match`` refuses them; ``sheet`` where no sheet is known."""
 
     facts: GpuFacts

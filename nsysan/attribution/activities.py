@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.attribution.kernel_class import classify
 from nsysan.model.arrays import BoolArray, IdArray, Int64Array
@@ -22,8 +23,7 @@ SOURCES = GPU_TABLES
 """What ``Activities.source`` is an index into."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Activities(Table):
+class Activities(Table, frozen=True):
     """GPU work in order of start (then end, source, row); ``kind`` is one ``Activity`` bit.
 
     ``row`` of ``source`` (an index into ``SOURCES``) of the trace of ``report`` is the record.
@@ -42,8 +42,7 @@ class Activities(Table):
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceRecords:
+class DeviceRecords(msgspec.Struct, frozen=True):
     """What one process did on one CUDA device, counted.
 
     ``fault_counts`` has a row for each of ``SOURCES``: how many records have no fault, then how many have each of
@@ -61,8 +60,7 @@ class DeviceRecords:
         return {fault: count for fault, count in counts if count}
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceActivities(DeviceRecords):
+class DeviceActivities(DeviceRecords, frozen=True):
     """Its records by kind and by fault, and its work one by one."""
 
     activities: Activities
@@ -71,15 +69,14 @@ class DeviceActivities(DeviceRecords):
 def collect_activities(trace: Trace, report: int) -> list[DeviceActivities]:
     """The work of every (process, device) of the trace that has GPU records, in order of process and device."""
     tables = [
-        _Records(table, _kinds(trace, table), SOURCES.index(name))
+        _Records(table, kinds_of(trace, table), SOURCES.index(name))
         for name, table in trace.gpu_tables().items()
         if len(table)
     ]
     return list(_split_by_owner(tables, report))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Records:
+class _Records(msgspec.Struct, frozen=True, eq=False):
     """The records of one of ``SOURCES`` with the ``Activity`` of each."""
 
     table: GpuActivities
@@ -174,7 +171,8 @@ def _clip_at_time_zero(activities: Activities) -> Activities:
     return replace(activities, start_ns=np.maximum(activities.start_ns, 0))
 
 
-def _kinds(trace: Trace, table: GpuActivities) -> KindArray:
+def kinds_of(trace: Trace, table: GpuActivities) -> KindArray:
+    """The ``Activity`` bit of each record of this one of the trace's tables."""
     if isinstance(table, Kernels):
         name_ids, name_of = coded(table.name_id)
         kinds = [int(classify(trace.text(name_id)).activity) for name_id in name_ids.tolist()]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.attribution.activities import Activities
 from nsysan.model.trace import IMPOSSIBLE_NS, Trace
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
+class Clock(msgspec.Struct, frozen=True):
     """A report's session on the axis of the first report: when it begins and how long the capture lasts.
 
     ``offset_ns`` is what to add to the report's times, by the sessions' starts in UTC; it is good to the hosts' clock

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -24,8 +24,7 @@ _BLOCK_SAMPLES = 1 << 18
 Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Series:
+class Series(msgspec.Struct, frozen=True, eq=False):
     """The samples of one metric in order of time; each stands for ``[start_ns, end_ns)``, in which none overlap."""
 
     counter: int
@@ -72,8 +71,7 @@ def _series(samples: CounterSamples) -> Series:
     return Series(counter, metric_id, samples.start_ns - spans_ns, samples.start_ns, samples.value)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sums:
+class Sums(msgspec.Struct, frozen=True, eq=False):
     """Value x time of each metric (rows) and the time itself, in ns: over the window, in steady steps, in each part."""
 
     weighted: Floats

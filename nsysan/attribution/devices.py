@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from nsysan.attribution.activities import (
     Activities,
@@ -14,8 +14,7 @@ from nsysan.model.trace import process_of
 from nsysan.timeline.occupancy import KindArray, Occupancy
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Listed:
+class Listed(msgspec.Struct, frozen=True, eq=False):
     """Work one by one, in order, and which of it ran at every moment of the window."""
 
     activities: Activities
@@ -46,8 +45,7 @@ class _Worker:
         return self.listed
 
 
-@dataclass(frozen=True, slots=True)
-class Device(_Worker):
+class Device(msgspec.Struct, _Worker, frozen=True):
     """A GPU as one process of one report saw it, on that report's clock.
 
     ``listed`` is null in a job whose work is known as sums only.
@@ -85,8 +83,7 @@ class Device(_Worker):
         return process_of(self.global_pid)
 
 
-@dataclass(frozen=True, slots=True)
-class Gpu(_Worker):
+class Gpu(msgspec.Struct, _Worker, frozen=True):
     """A physical GPU or MIG instance with the work of all its devices, on the clock of its first device's report."""
 
     id: str

@@ -1,27 +1,33 @@
-"""The job of a report whose GPU work was folded: it knows sums of it, and no piece."""
+"""The job of reports whose GPU work was folded: it knows sums of it, and no piece."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+from msgspec.structs import replace
 
-from nsysan.attribution.clocks import clocks_of
+from nsysan.attribution.activities import DeviceRecords, collect_activities
+from nsysan.attribution.clocks import Clock, clocks_of
 from nsysan.attribution.collectives.job_collectives import JobCollectives
-from nsysan.attribution.collectives.members import Member
+from nsysan.attribution.collectives.members import Member, members_of
 from nsysan.attribution.collectives.ranks import RankChoice
 from nsysan.attribution.devices import Device, Gpu
+from nsysan.attribution.doubtful_records import repeats_in
 from nsysan.attribution.duration_groups import GpuDurations
-from nsysan.attribution.folded_work import FoldedDevice, FoldedReport
-from nsysan.attribution.gpu_identity import identify_gpu
+from nsysan.attribution.folded_work import FoldedReport
+from nsysan.attribution.gpu_identity import GpuIdentity, identify_gpu
 from nsysan.attribution.hollow_windows import hollow_window_notes
 from nsysan.attribution.host import Host
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.job_idle import JobIdle
-from nsysan.attribution.job import Job, choose_gpu, trace_notes, unusable_notes
-from nsysan.attribution.matching import FoundDevice, group_by_gpu, matching_notes
+from nsysan.attribution.job import Job, choose_gpu, listed_gpu, trace_notes, unusable_notes
+from nsysan.attribution.job_sums import ListedSums
+from nsysan.attribution.kernel_durations import KernelNames
+from nsysan.attribution.matching import FoundDevice, ListedDevice, group_by_gpu, matching_notes
 from nsysan.attribution.stages.job_stages import JobStages
 from nsysan.attribution.steps.job_steps import JobSteps
+from nsysan.attribution.window import WindowChoice
 from nsysan.attribution.work_sums import WorkSums
 from nsysan.model.trace import Trace
 
@@ -29,70 +35,110 @@ _NO_ROWS = np.empty(0, np.int64)
 
 
 class FoldedSums:
-    """The sums that the fold has left."""
+    """The sums that folds have left, and those of work that is known one by one where a report was not folded."""
 
-    def __init__(self, report: FoldedReport) -> None:
-        self._report = report
+    def __init__(self, traces: Sequence[Trace], reports: Sequence[FoldedReport | None]) -> None:
+        self._reports = tuple(reports)
+        self._names = KernelNames()
+        self._listed = ListedSums(traces, self._names)
 
     def of_gpu(self, gpu: Gpu) -> WorkSums:
         """The sums over the GPU's window."""
-        return self._report.gpu_of(gpu.devices[0].work).sums
+        folded = self._folded(gpu)
+        return self._listed.of_gpu(gpu) if folded is None else folded.gpu_of(gpu.devices[0].work).sums
 
     def of_device(self, device: Device) -> WorkSums:
         """The sums over the device's window."""
-        sums = self._report.device_of(device.work).sums
+        folded = self._reports[device.report]
+        if folded is None:
+            return self._listed.of_device(device)
+        sums = folded.device_of(device.work).sums
         assert sums is not None, "a device without sound work is in no job"
         return sums
 
     def kernels_of(self, gpu: Gpu) -> Sequence[GpuDurations]:
         """How long the GPU's kernels took."""
-        return self._report.gpu_of(gpu.devices[0].work).kernels
+        folded = self._folded(gpu)
+        if folded is None:
+            return self._listed.kernels_of(gpu)
+        numbers = self._names.numbers(folded.kernel_names)
+        return [replace(found, keys=numbers[found.keys]) for found in folded.gpu_of(gpu.devices[0].work).kernels]
 
     @property
     def kernel_names(self) -> Sequence[str]:
-        """The names of all kernels."""
-        return self._report.kernel_names
+        """The names of the kernels asked for so far."""
+        return self._names.all()
+
+    def _folded(self, gpu: Gpu) -> FoldedReport | None:
+        return self._reports[gpu.devices[0].report]
 
 
-def build_folded_job(trace: Trace, report: FoldedReport, gpu: str | None, ranks: RankChoice) -> Job:
-    """The job of the trace over the window from first to last activity, cut down to one GPU where that is given.
+def build_folded_job(
+    traces: Sequence[Trace], reports: Sequence[FoldedReport | None], gpu: str | None, ranks: RankChoice
+) -> Job:
+    """The job of the traces over the window from first to last activity, cut down to one GPU where that is given.
 
+    Where the work of a report was folded its trace holds none. GPUs that several reports saw must not be of such.
     Raises UsageError where there is no such GPU.
     """
-    host, clocks = Host(trace), clocks_of([trace])
-    everything = [
-        FoundDevice(0, device, identify_gpu(trace, 0, device.global_pid, device.device_id)) for device in report.devices
-    ]
+    hosts, clocks = [Host(trace) for trace in traces], clocks_of(traces)
+    pairs = zip(traces, reports, strict=True)
+    of_reports = [_devices(trace, report, folded) for report, (trace, folded) in enumerate(pairs)]
+    everything = [found for of_report in of_reports for found in of_report]
     working = [found for found in everything if found.work.fault_counts[:, 0].any()]
     groups = group_by_gpu(working, clocks)
-    chosen = choose_gpu([_gpu(f"gpu{index}", group) for index, group in enumerate(groups)], gpu)
-    sums = FoldedSums(report)
-    notes = (
-        *unusable_notes(everything),
-        *trace_notes(trace, {}),
-        *hollow_window_notes(chosen, sums),
-        *matching_notes(groups),
+    chosen = choose_gpu([_gpu(f"gpu{index}", group, clocks) for index, group in enumerate(groups)], gpu)
+    sums = FoldedSums(traces, reports)
+    listed = [[found.work for found in of_report if isinstance(found, ListedDevice)] for of_report in of_reports]
+    doubted = (
+        note
+        for trace, works in zip(traces, listed, strict=True)
+        for note in trace_notes(trace, repeats_in(trace, works))
     )
-    idle, steps = JobIdle([HostThreads(host)], clocks), JobSteps([host], None)
-    members = [_member(found, report.device_of(found.work)) for found in working]
-    collectives = JobCollectives([host], clocks, members, ranks)
+    notes = (*unusable_notes(everything), *doubted, *hollow_window_notes(chosen, sums), *matching_notes(groups))
+    idle, steps = JobIdle([HostThreads(host) for host in hosts], clocks), JobSteps(hosts, None)
+    members = [_member(found, reports[found.report]) for found in working]
     return Job(
-        traces=(trace,),
+        traces=tuple(traces),
         gpus=tuple(chosen),
         notes=notes,
         window_is_chosen=False,
         idle=idle,
         steps=steps,
         stages=JobStages(idle, steps),
-        collectives=collectives,
+        collectives=JobCollectives(hosts, clocks, members, ranks),
         sums=sums,
     )
 
 
-def _gpu(gpu_id: str, group: Sequence[FoundDevice]) -> Gpu:
+def reports_sharing_gpus(traces: Sequence[Trace], reports: Sequence[FoldedReport | None]) -> set[int]:
+    """The reports of GPUs that several saw at the same time: what these did together the sums of each do not tell."""
+    pairs = enumerate(zip(traces, reports, strict=True))
+    found = [device for report, (trace, folded) in pairs for device in _devices(trace, report, folded)]
+    sharing = ({device.report for device in group} for group in group_by_gpu(found, clocks_of(traces)))
+    return {report for of_group in sharing if len(of_group) > 1 for report in of_group}
+
+
+def _devices(trace: Trace, report: int, folded: FoldedReport | None) -> list[FoundDevice]:
+    def identity(work: DeviceRecords) -> GpuIdentity:
+        return identify_gpu(trace, report, work.global_pid, work.device_id)
+
+    if folded is not None:
+        return [FoundDevice(report, work, identity(work)) for work in folded.devices]
+    return [ListedDevice(report, work, identity(work)) for work in collect_activities(trace, report)]
+
+
+def _gpu(gpu_id: str, group: Sequence[FoundDevice], clocks: Sequence[Clock]) -> Gpu:
+    listed = [found for found in group if isinstance(found, ListedDevice)]
+    if len(listed) == len(group):
+        return listed_gpu(gpu_id, listed, [WindowChoice()] * len(clocks), clocks)
     devices = tuple(Device(found.id, gpu_id, found.report, found.work, None) for found in group)
     return Gpu(gpu_id, group[0].identity, devices, None)
 
 
-def _member(found: FoundDevice, device: FoldedDevice) -> Member:
+def _member(found: FoundDevice, folded: FoldedReport | None) -> Member:
+    if folded is None:
+        assert isinstance(found, ListedDevice), "what was not folded is known one by one"
+        return members_of([found])[0]
+    device = folded.device_of(found.work)
     return Member(found.id, found.report, device.global_pid, device.device_id, _NO_ROWS, device.communicates)

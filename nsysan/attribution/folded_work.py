@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import partial
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.attribution.activities import (
     Activities,
@@ -18,25 +19,29 @@ from nsysan.attribution.activities import (
     collect_activities,
     in_order,
 )
+from nsysan.attribution.arranged_work import arrange_activities
 from nsysan.attribution.doubtful_records import is_doubtful, repeats_in
 from nsysan.attribution.duration_groups import GpuDurations
 from nsysan.attribution.folded_sums import SumsFold
 from nsysan.attribution.gap_sums import NameOf
 from nsysan.attribution.gpu_identity import identify_gpu
+from nsysan.attribution.kernel_class import classify
 from nsysan.attribution.kernel_durations import KernelFold, KernelNames
 from nsysan.attribution.work_sums import WorkSums
 from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.partition import Activity
-from nsysan.model.trace import Trace
+from nsysan.model.trace import GPU_TABLES, Trace
+from nsysan.timeline.compiled import is_worth_compiling
 
+FEWEST_FOLDED_ROWS = 4_000_000
+"""Of fewer records numba takes longer to be loaded than whole columns take in its place."""
 _NO_KERNELS = np.empty(0, np.int32)
 
 Place = tuple[int, int]
 """A global pid and a device id."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedDevice(DeviceRecords):
+class FoldedDevice(DeviceRecords, frozen=True):
     """The work of one device; ``sums`` are null where none of its records has a possible time.
 
     ``communicates`` says whether a kernel of it does.
@@ -46,8 +51,7 @@ class FoldedDevice(DeviceRecords):
     sums: WorkSums | None
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedGpu:
+class FoldedGpu(msgspec.Struct, frozen=True):
     """What the devices of one GPU did together."""
 
     places: frozenset[Place]
@@ -55,8 +59,7 @@ class FoldedGpu:
     kernels: Sequence[GpuDurations]
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedReport:
+class FoldedReport(msgspec.Struct, frozen=True):
     """The work of a report, in order of process and device; kernels are keyed by their place in ``kernel_names``."""
 
     devices: tuple[FoldedDevice, ...]
@@ -64,6 +67,16 @@ class FoldedReport:
     kernel_names: Sequence[str]
     may_repeat: bool
     """Whether so many records equal another one in what was taken up that they may do so in all."""
+
+    def counted(self) -> FoldedReport:
+        """The same in fewer bytes: how often each duration of a kernel occurs."""
+        gpus = (replace(gpu, kernels=[GpuDurations.counted(gpu.kernels)]) for gpu in self.gpus)
+        return replace(self, gpus=tuple(gpus))
+
+    def record_counts(self) -> dict[str, int]:
+        """How many records there are, by table of GPU work."""
+        counts = sum(device.fault_counts.sum(axis=1) for device in self.devices)
+        return dict(zip(GPU_TABLES, np.asarray(counts).tolist(), strict=True))
 
     def device_of(self, records: DeviceRecords) -> FoldedDevice:
         """The device that these are the records of."""
@@ -85,12 +98,12 @@ class FoldedWork:
         self.report: FoldedReport | None = None
         """What was taken up, null where nothing was or the report is wanted as a whole."""
 
-    def fold(self, slices: Iterable[Trace]) -> bool:
+    def fold(self, slices: Iterable[Trace], most_rows: int | None) -> bool:
         """Take up the slices of the trace; False where all that is in the records has to be known.
 
         That is so where no record has a possible time, and where they may repeat each other.
         """
-        folding = _Folding()
+        folding = _Folding(as_machine_code=is_worth_compiling(most_rows or 0, FEWEST_FOLDED_ROWS))
         for trace in slices:
             folding.add(trace)
         found = folding.report()
@@ -99,7 +112,8 @@ class FoldedWork:
 
 
 class _Folding:
-    def __init__(self) -> None:
+    def __init__(self, *, as_machine_code: bool) -> None:
+        self._as_machine_code = as_machine_code
         self._names = KernelNames()
         self._gpus: dict[Hashable, _GpuFold] = {}
         self._counts: dict[Place, Int64Array] = {}
@@ -108,7 +122,8 @@ class _Folding:
         self._recorded: Counter[str] = Counter()
 
     def add(self, trace: Trace) -> None:
-        works = collect_activities(trace, 0)
+        kernel_names = _NO_KERNELS if trace.kernels is None else self._names.places(trace, trace.kernels.name_id)
+        works = self._works(trace, kernel_names)
         for name, (repeated, recorded) in repeats_in(trace, works).items():
             self._repeated[name] += repeated
             self._recorded[name] += recorded
@@ -121,9 +136,15 @@ class _Folding:
                 if place not in self._communicating and _communicates(work.activities):
                     self._communicating.add(place)
         name_of = partial(activity_name, (trace,))
-        kernel_names = _NO_KERNELS if trace.kernels is None else self._names.places(trace, trace.kernels.name_id)
         for key, works in of_gpus.items():
-            self._gpus.setdefault(key, _GpuFold()).add(works, name_of, kernel_names)
+            gpu = self._gpus.setdefault(key, _GpuFold(as_machine_code=self._as_machine_code))
+            gpu.add(works, name_of, kernel_names)
+
+    def _works(self, trace: Trace, kernel_names: IdArray) -> list[DeviceActivities]:
+        if not self._as_machine_code:
+            return collect_activities(trace, 0)
+        kinds = np.array([int(classify(name).activity) for name in self._names.all()], np.uint8)
+        return arrange_activities(trace, kinds[kernel_names])
 
     def report(self) -> FoldedReport:
         gpus = [gpu.folded() for gpu in self._gpus.values()]
@@ -151,10 +172,11 @@ def _communicates(activities: Activities) -> bool:
 class _GpuFold:
     """The devices of a GPU one by one, and, where there are several, together."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, as_machine_code: bool) -> None:
+        self._as_machine_code = as_machine_code
         self._devices: dict[Place, SumsFold] = {}
         self._together: SumsFold | None = None
-        self._kernels = KernelFold()
+        self._kernels = KernelFold(as_machine_code=as_machine_code)
 
     def add(self, works: Sequence[DeviceActivities], name_of: NameOf, kernel_names: IdArray) -> None:
         joining = {_place(work): work.activities for work in works}
@@ -162,12 +184,15 @@ class _GpuFold:
         if self._together is None and len(self._devices.keys() | joining) > 1:
             # up to now the GPU did what its only device did
             alone = next(iter(self._devices.values()), None)
-            self._together = SumsFold(int(activities.start_ns[0])) if alone is None else deepcopy(alone)
+            self._together = self._sums_from(activities) if alone is None else deepcopy(alone)
         for place, own in joining.items():
-            self._devices.setdefault(place, SumsFold(int(own.start_ns[0]))).add(own, name_of)
+            self._devices.setdefault(place, self._sums_from(own)).add(own, name_of)
         if self._together is not None:
             self._together.add(activities, name_of)
         self._kernels.add(activities, kernel_names)
+
+    def _sums_from(self, activities: Activities) -> SumsFold:
+        return SumsFold(int(activities.start_ns[0]), as_machine_code=self._as_machine_code)
 
     def folded(self) -> tuple[FoldedGpu, dict[Place, WorkSums]]:
         """What the GPU did, and what each of its devices did."""

@@ -8,13 +8,13 @@ eight GPUs.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.model.trace import CudaDevice, PhysicalGpu, Trace, process_of
 
 
-@dataclass(frozen=True, slots=True)
-class GpuIdentity:
+class GpuIdentity(msgspec.Struct, frozen=True):
     """What is known of a device's GPU. Devices with equal ``key`` are one GPU; a null key matches nothing.
 
     ``machine_id`` is what its machine calls it, null of a part of a GPU: what is told of the whole is not of the part.

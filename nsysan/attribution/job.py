@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
+
+import msgspec
 
 from nsysan.attribution.activities import (
     Activities,
@@ -44,8 +45,8 @@ from nsysan.model.units import counted, format_timestamp
 from nsysan.timeline.occupancy import Occupancy, sweep
 
 
-@dataclass(frozen=True)  # with slots it could keep nothing that is asked for by every rank of a thousand
-class Job:
+# a dict keeps what every rank of a thousand asks for
+class Job(msgspec.Struct, frozen=True, dict=True):
     """The traces of a run and the GPUs they hold; ``notes`` says what could not be known about them."""
 
     traces: tuple[Trace, ...]
@@ -63,7 +64,7 @@ class Job:
     """What the ranks told each other, who waited for whom, and the clock they share."""
     sums: JobSums
     """What each GPU and device did in its window, summed."""
-    evidence: Evidence = field(default_factory=Evidence)
+    evidence: Evidence = msgspec.field(default_factory=Evidence)
     """What is known besides the traces."""
     ceilings: Ceilings | None = None
     """What such a machine was measured to reach, as far as the user says it."""
@@ -145,7 +146,7 @@ def build_job(  # noqa: PLR0913 -- what the user chooses, each by name
     working = [device for device in everything if len(device.work.activities)]
     bounds = [bounds_of(choice, host.trace, _last_work_ns(working, report)) for report, host in enumerate(hosts)]
     groups = group_by_gpu(working, clocks)
-    gpus = [_build_gpu(f"gpu{index}", group, bounds, clocks) for index, group in enumerate(groups)]
+    gpus = [listed_gpu(f"gpu{index}", group, bounds, clocks) for index, group in enumerate(groups)]
     chosen = choose_gpu(gpus, gpu)
     if choice != WindowChoice():
         _refuse_empty_window(chosen)
@@ -177,9 +178,10 @@ def occupancy_of(activities: Activities, window_ns: tuple[int, int]) -> Occupanc
     return sweep(activities.start_ns, activities.end_ns, activities.kind, window_ns)
 
 
-def _build_gpu(
+def listed_gpu(
     gpu_id: str, group: Sequence[ListedDevice], bounds: Sequence[WindowChoice], clocks: Sequence[Clock]
 ) -> Gpu:
+    """The GPU of these devices over the bounds of the first one's report, by report; so are the clocks."""
     first = group[0]
     pieces = [shifted(device.work.activities, clocks[device.report].shift_to(clocks[first.report])) for device in group]
     activities = in_order(Activities.concatenate(pieces))

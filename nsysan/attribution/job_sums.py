@@ -34,11 +34,11 @@ class JobSums(Protocol):
 class ListedSums:
     """The sums of work that is known one by one, each worked out when first asked for."""
 
-    def __init__(self, traces: Sequence[Trace]) -> None:
+    def __init__(self, traces: Sequence[Trace], names: KernelNames | None = None) -> None:
         self._name_of = partial(activity_name, tuple(traces))
         self._traces = tuple(traces)
         self._found: dict[str, WorkSums] = {}
-        self._names = KernelNames()
+        self._names = names or KernelNames()
 
     def of_gpu(self, gpu: Gpu) -> WorkSums:
         """The sums over the GPU's window, on its clock."""

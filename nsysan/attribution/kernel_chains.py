@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
 import numpy as np
 
 from nsysan.attribution.activities import Activities
@@ -18,8 +16,7 @@ from nsysan.model.trace import Trace
 from nsysan.timeline.ordering import order_of
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Chains(Table):
+class Chains(Table, frozen=True):
     """A row a chain, in order of stream and begin: how many kernels, what they take, and the longest of them."""
 
     start_ns: Int64Array
@@ -54,7 +51,7 @@ def chains_of(activities: Activities, trace: Trace) -> Chains:
     return Chains(ordered.start_ns[begins], ordered.end_ns[ends], ends + 1 - begins, totals_ns, longest_ns)
 
 
-_NO_CHAINS = Chains(*[np.empty(0, np.int64)] * len(fields(Chains)))
+_NO_CHAINS = Chains(*[np.empty(0, np.int64)] * len(Chains.__struct_fields__))
 
 
 def _kernels(activities: Activities, trace: Trace) -> tuple[BoolArray, Int64Array, Int64Array]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+import msgspec
 
 from nsysan.model.kernels import Collective, KernelClass
 from nsysan.model.partition import Activity
 
 
-@dataclass(frozen=True, slots=True)
-class KernelKind:
+class KernelKind(msgspec.Struct, frozen=True):
     """A kernel's class, the collective it runs if it communicates, and whose implementation that is."""
 
     kernel_class: KernelClass

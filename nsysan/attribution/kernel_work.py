@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.grouping import codes_of
@@ -21,8 +21,7 @@ UNKNOWN_SHAPE = "shape not known"
 _NO_PRODUCT = -1
 
 
-@dataclass(frozen=True, slots=True)
-class KernelWork:
+class KernelWork(msgspec.Struct, frozen=True):
     """A kernel's name and its shape: ``4096x1024x512`` of a product, else ``grid 64x32 block 256``."""
 
     name: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.activities import SOURCES, Activities
@@ -18,8 +18,7 @@ NO_CALL = -1
 """The row of the call where none launched the work, or none was recorded."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Launches:
+class Launches(msgspec.Struct, frozen=True, eq=False):
     """The launching call of every record of GPU work of one report, as a row of ``Trace.runtime_calls``.
 
     Correlation ids repeat over processes, so both are compared. Of several calls with one id the lowest event class
@@ -30,13 +29,16 @@ class Launches:
     """By table of the trace; ``NO_CALL`` where there is none."""
     is_repeated: BoolArray
 
-    def of(self, activities: Activities) -> Int64Array:
-        """The row of the call of each activity of this report."""
-        found = np.full(len(activities), NO_CALL)
+    def of(self, activities: Activities, positions: Int64Array | None = None) -> Int64Array:
+        """The row of the call of each activity of this report, or of those at these positions."""
+        sources, records = activities.source, activities.row
+        if positions is not None:
+            sources, records = sources[positions], records[positions]
+        found = np.full(len(sources), NO_CALL)
         for source, name in enumerate(SOURCES):
             if name in self.rows:
-                chosen = np.flatnonzero(activities.source == source)
-                found[chosen] = self.rows[name][activities.row[chosen]]
+                chosen = np.flatnonzero(sources == source)
+                found[chosen] = self.rows[name][records[chosen]]
         return found
 
 
@@ -62,8 +64,7 @@ def join_launches(trace: Trace) -> Launches:
     return Launches(rows, is_repeated)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Keys:
+class _Keys(msgspec.Struct, frozen=True, eq=False):
     """One number for a process and a correlation id; ``ABSENT`` where either is unknown."""
 
     processes: Distinct

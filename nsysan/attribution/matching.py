@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
+
+import msgspec
 
 from nsysan.attribution.activities import DeviceActivities, DeviceRecords
 from nsysan.attribution.clocks import Clock
@@ -15,8 +16,7 @@ from nsysan.model.trace import process_of
 from nsysan.model.units import counted
 
 
-@dataclass(frozen=True, slots=True)
-class FoundDevice:
+class FoundDevice(msgspec.Struct, frozen=True):
     """A device, before it is known which GPU it is."""
 
     report: int
@@ -30,8 +30,7 @@ class FoundDevice:
         return f"r{self.report}/p{'?' if pid is None else pid}/d{self.work.device_id}"
 
 
-@dataclass(frozen=True, slots=True)
-class ListedDevice(FoundDevice):
+class ListedDevice(FoundDevice, frozen=True):
     """One whose work is known one by one."""
 
     work: DeviceActivities

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.attribution.grouping import codes_of
@@ -16,8 +15,7 @@ _ON_DEVICE = (MemoryKind.DEVICE, MemoryKind.ARRAY, MemoryKind.DEVICE_STATIC)
 """Managed memory moves between host and device, the others lie on the host."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MemoryCurve:
+class MemoryCurve(msgspec.Struct, frozen=True, eq=False):
     """Bytes in use from each moment to the next; before the first there are ``start_bytes``."""
 
     times_ns: Int64Array

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.devices import Device
@@ -39,17 +40,18 @@ _DTYPES = (
 )
 """What in a kernel's name tells the data type of its factors, the surest first."""
 
+_KEPT_NAMES = 4096
+"""Ranks have the same kernels: their names are looked at once."""
 
-@dataclass(frozen=True, slots=True)
-class ProductKind:
+
+class ProductKind(msgspec.Struct, frozen=True):
     """Products of one shape and data type; ``dtype`` is null where no kernel's name tells it."""
 
     sides: Sides
     dtype: Dtype | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Products(Table):
+class Products(Table, frozen=True):
     """A row an operator: the place of its kind, when its first kernel began, and how long its kernels took."""
 
     kind: Int64Array
@@ -57,8 +59,7 @@ class Products(Table):
     time_ns: Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FoundProducts:
+class FoundProducts(msgspec.Struct, frozen=True, eq=False):
     """The products of a device in its window; ``gemm_ns`` is the time of all its kernels that multiply.
 
     ``source`` names the profile that tells the shapes, where not the report itself does.
@@ -126,6 +127,7 @@ def find_products(job: Job, device: Device, profiled: Sequence[ShapesElsewhere] 
     return FoundProducts(kinds, products, int(times_ns.sum()), source)
 
 
+@lru_cache(_KEPT_NAMES)
 def dtype_of_kernel(name: str) -> Dtype | None:
     """The data type of a product's factors, as far as the kernel's name tells it."""
     return next((dtype for dtype, pattern in _DTYPES if pattern.search(name)), None)

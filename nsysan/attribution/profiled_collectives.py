@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.attribution.collectives.kinds import UNKNOWN
 from nsysan.attribution.collectives.launching import CallsOfKernels, calls_of_kernels
@@ -20,8 +20,7 @@ from nsysan.model.trace import Trace
 from nsysan.timeline.labelling import NOBODY
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ProfiledCalls:
+class ProfiledCalls(msgspec.Struct, frozen=True, eq=False):
     """The kernels of a profile's first device in the order of their launches, up to where that repeats.
 
     Kernel ``i`` runs the calls ``first[i]`` to ``first[i] + count[i]`` of ``recorded``, whose ids are those of the

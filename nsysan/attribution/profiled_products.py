@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.attribution.host import Host
@@ -18,8 +17,7 @@ from nsysan.model.text import display_text
 from nsysan.timeline.labelling import NOBODY
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ProfiledShapes:
+class ProfiledShapes(msgspec.Struct, frozen=True, eq=False):
     """The kernels that PyTorch's profiler recorded, in the order of their launches, up to where that repeats.
 
     By kernel: its name, what its operator multiplies (None where nothing tells), and the place of the operator's first

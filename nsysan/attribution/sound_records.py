@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.model.arrays import BoolArray
 from nsysan.model.counters import COUNTERS, Counter

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.host import Host
@@ -19,8 +19,7 @@ _MOST_SIDE = 1 << 40
 """A longer side is damage."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Sides:
+class Sides(msgspec.Struct, frozen=True, order=True):
     """``batch`` products of an m x k and a k x n matrix."""
 
     m: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from nsysan.attribution.activities import Activities
 from nsysan.attribution.ranges.chosen import range_span_ns
@@ -11,8 +11,7 @@ from nsysan.model.trace import Trace
 from nsysan.model.units import format_timestamp
 
 
-@dataclass(frozen=True, slots=True)
-class WindowChoice:
+class WindowChoice(msgspec.Struct, frozen=True):
     """What the user asked for; ``from_ns`` and ``to_ns`` are session times, ``nvtx_range`` is NAME[@DOMAIN][/INDEX].
 
     Raises UsageError where the parts contradict each other.

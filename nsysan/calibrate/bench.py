@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
 from functools import cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+from msgspec.structs import astuple
 
 from nsysan.calibrate.libraries import (
     DRIVER,
@@ -50,8 +52,7 @@ _MEMORY_SHARE = 0.4
 """Of free memory that a measurement may take."""
 
 
-@dataclass
-class Bench:
+class Bench(msgspec.Struct, dict=True):
     """One calibration. Libraries are opened when first needed; raises MissingToolError where one is not here."""
 
     effort: Effort
@@ -61,8 +62,8 @@ class Bench:
     """To be measured besides the usual ones."""
     bus_ids: tuple[str, ...] = ()
     """Those of the GPUs of this machine that other processes have, as far as they told it; this one's too."""
-    libraries: dict[str, Library] = field(default_factory=dict)
-    waived: list[Waived] = field(default_factory=list)
+    libraries: dict[str, Library] = msgspec.field(default_factory=dict)
+    waived: list[Waived] = msgspec.field(default_factory=list)
 
     @cached_property
     def driver(self) -> Driver:
@@ -155,15 +156,13 @@ class Bench:
         return library
 
 
-@dataclass
-class Watch:
+class Watch(msgspec.Struct):
     """What was seen of the GPU; None before the end, and where nothing tells."""
 
     conditions: Conditions | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(msgspec.Struct, frozen=True):
     """What measurements find, as ``Ceilings`` has it."""
 
     gemm: tuple[GemmCeiling, ...] = ()
@@ -173,11 +172,10 @@ class Figures:
     collectives: tuple[CollectiveCurve, ...] = ()
 
     def __add__(self, other: Figures) -> Figures:
-        return Figures(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(Figures)))
+        return Figures(*(own + others for own, others in zip(astuple(self), astuple(other), strict=True)))
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
+class Measurement(msgspec.Struct, frozen=True):
     """A group of figures; ``estimate_s`` says about how many seconds it takes."""
 
     id: str

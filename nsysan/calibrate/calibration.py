@@ -5,7 +5,8 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 import nsysan.calibrate.measurements
 from nsysan import __version__

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -23,8 +23,7 @@ _BLOCK_COUNT = 1_000_003
 """Random elements that a matrix repeats: prime, so that no two of its columns are alike."""
 
 
-@dataclass(frozen=True, slots=True)
-class GemmType:
+class GemmType(msgspec.Struct, frozen=True):
     """How a data type is multiplied.
 
     ``factor``, ``result``, ``compute`` and ``scale`` are numbers of cuBLASLt. ``scale_every`` elements along k share a
@@ -84,8 +83,7 @@ GEMM_TYPES: Mapping[Dtype, GemmType] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class Block(msgspec.Struct, frozen=True, eq=False):
     """Random elements as a GPU holds them, and their values; a matrix repeats them."""
 
     bytes: bytes

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -43,8 +43,7 @@ _ENDED_TOGETHER = frozenset({Collective.ALL_REDUCE, *IN_PARTS})
 """No rank has all of its data before the last rank has come."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class Group(msgspec.Struct, frozen=True, eq=False):
     """The communicators of this process and buffers of the largest size, one pair a GPU, filled with the rank + 1."""
 
     bench: Bench

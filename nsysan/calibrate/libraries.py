@@ -11,10 +11,11 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
+
+import msgspec
 
 from nsysan.model.errors import MissingToolError
 from nsysan.model.text import display_text
@@ -27,8 +28,7 @@ _OF_THE_SYSTEM = ("/usr/", "/lib/", "/lib64/")
 _IN_PACKAGE = re.compile(r".*/((?:site|dist)-packages/.*)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(msgspec.Struct, frozen=True):
     """A library: what it is called, the variable that names it, and its files, the best first."""
 
     name: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -28,8 +28,7 @@ Operands = list[tuple["Buffer", "Buffer", "Buffer"]]
 Places = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Matrices:
+class Matrices(msgspec.Struct, frozen=True, eq=False):
     """Sets of factors and products, as many as no cache holds, all factors filled with the same random blocks."""
 
     shape: Shape

@@ -12,9 +12,10 @@ import re
 import socket
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from nsysan.model.errors import MissingToolError, UsageError
 
@@ -34,8 +35,7 @@ _NODE_LISTS = ("SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST")
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """This process among all; ``host`` and ``port`` are where they meet. ``local_rank`` is None where nobody tells."""
 
     rank: int

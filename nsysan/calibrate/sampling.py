@@ -7,10 +7,11 @@ second at most: between batches Ctrl-C is heard.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import ceil
 from statistics import median
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from nsysan.calibrate.libraries import native
 from nsysan.model.units import NS_PER_S
@@ -31,8 +32,7 @@ _STEADY_SAMPLES = 5
 _LIMIT_MS = 120_000
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
+class Effort(msgspec.Struct, frozen=True):
     """How much time a measurement may take; the times are seconds of GPU time."""
 
     warm_up_s: float
@@ -80,8 +80,7 @@ def _filling(take: Take, plan: Plan, stretch_s: float) -> list[float]:
     return samples
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True):
     """Batches of so many samples of so many launches."""
 
     samples: int

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+
+import msgspec
 
 from nsysan.model.ceilings import Transposes
 from nsysan.model.errors import InputError
 from nsysan.model.text import visible_text
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Shape:
+class Shape(msgspec.Struct, frozen=True, order=True):
     """m x n x k in BLAS' column order: of a linear layer forward m is what comes out, n the tokens, k what goes in."""
 
     m: int
@@ -28,8 +28,7 @@ ANCHORS = tuple(Shape(side, side, side, way) for side in (4096, 8192) for way in
 _TOKENS = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Transformer:
+class Transformer(msgspec.Struct, frozen=True):
     """The sides of a model's layers."""
 
     hidden: int

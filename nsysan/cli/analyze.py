@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from nsysan.model.run import Run
 
 
-@dataclass(frozen=True, slots=True)
-class _Outputs:
+class _Outputs(NamedTuple):
     """Where results go; ``page`` and ``run_json`` are null where none is wanted."""
 
     page: Path | None
@@ -32,7 +30,8 @@ class _Outputs:
     force: bool
     quiet: bool
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Raises UsageError where the two results cannot go there."""
         if self.page == STDOUT:
             raise UsageError("The page cannot go to standard output.", "Give -o a file name; --json - is possible.")
         if self.page is not None and self.run_json is not None and self.page.resolve() == self.run_json.resolve():
@@ -163,6 +162,7 @@ def analyze_command(  # noqa: PLR0913 - one parameter an option
     reports = tuple(expand_patterns(reports))
     page = output or (None if run_json else Path(f"{report_stem(reports[0])}.nsysan.html"))
     outputs = _Outputs(page, run_json, force, quiet)
+    outputs.check()
     files = expand_inputs(reports)
     beside = (*evidence, *(path for path in (ceilings, smaller, model and model_path(model)) if path))
     check_places((page, run_json), force=force, inputs=[*files, *beside])

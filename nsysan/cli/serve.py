@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -49,6 +48,8 @@ def serve_command(  # noqa: PLR0913 - one parameter an option
 
     On this machine alone nobody needs a token; wherever others could come in, everybody does: nsysan token add.
     """
+    from msgspec.structs import replace
+
     from nsysan.model.errors import MissingToolError
     from nsysan.service.settings import Settings, UnpackingLimits, UploadLimits, WorkerLimits
 

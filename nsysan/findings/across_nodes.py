@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.analysis.collective_row import CollectiveRow
 from nsysan.analysis.collectives import Collectives
@@ -31,8 +32,7 @@ _WINS = "; alone it wins at most "
 _REDUCTIONS = {Collective.ALL_REDUCE.value, Collective.REDUCE_SCATTER.value}
 
 
-@dataclass(frozen=True, slots=True)
-class _Measure:
+class _Measure(msgspec.Struct, frozen=True):
     """What to do, and what it alone wins of a step, at most."""
 
     what: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.model.findings import Evidence
 from nsysan.model.prose import spelled
@@ -13,8 +14,7 @@ from nsysan.model.units import format_bytes, format_duration
 from nsysan.planning.throughput import LayoutRow, Throughput
 
 
-@dataclass(frozen=True, slots=True)
-class LayoutChange:
+class LayoutChange(msgspec.Struct, frozen=True):
     """From the job's layout to another; ``spared_ns`` of transfer a step, negative where it takes longer."""
 
     own: LayoutRow

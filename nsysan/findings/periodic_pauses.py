@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
+
+import msgspec
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.idle_gaps import IdleGaps
@@ -28,8 +29,7 @@ from nsysan.model.thresholds import (
 _STARVED = f"{Cause.LAUNCH_STARVED.value}_ns"
 
 
-@dataclass(frozen=True, slots=True)
-class PeriodicPauses:
+class PeriodicPauses(msgspec.Struct, frozen=True):
     """``count`` pauses of ``duration_ns`` at the median, every ``period_steps`` steps, on ``device_count`` devices."""
 
     count: int

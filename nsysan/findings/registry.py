@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 import msgspec
 
@@ -17,8 +16,7 @@ from nsysan.model.results import ResultSet
 _COMPARE = "nsysan compare BEFORE.json AFTER.json, with a run.json of each made by nsysan analyze --json"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """One kind of finding: its id, which each of its findings bears, and how it is found in the results."""
 
     id: str

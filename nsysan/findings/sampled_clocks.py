@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from statistics import median
+
+import msgspec
 
 from nsysan.analysis.gpu_samples import GpuSamplesSummary, SampledGpus, SampledGpuSummary
 from nsysan.analysis.stragglers import Straggler, Stragglers
@@ -21,8 +22,7 @@ from nsysan.model.verdicts import BottleneckClass, Severity
 _SLOW = frozenset({Lateness.SLOW_COMPUTE, Lateness.CLOCK_THROTTLE})
 
 
-@dataclass(frozen=True, slots=True)
-class _LowClock:
+class _LowClock(msgspec.Struct, frozen=True):
     """One GPU, and the median clock of the others in the same recording."""
 
     recording: GpuSamplesSummary

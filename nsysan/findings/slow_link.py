@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import msgspec
 
@@ -27,8 +26,7 @@ from nsysan.model.units import counted, format_bytes, format_fraction, format_ra
 _LISTED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class _Slow:
+class _Slow(msgspec.Struct, frozen=True):
     """A collective and the share of its measured bus bandwidth that it reaches."""
 
     row: CollectiveRow

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 from nsysan.model.ceilings import Ceilings, Origin
 
@@ -22,8 +23,7 @@ class Level(str, Enum):
     DATA_SHEET = "data_sheet"
 
 
-@dataclass(frozen=True, slots=True)
-class Ceiling:
+class Ceiling(msgspec.Struct, frozen=True):
     """A rate (per second) that the hardware reaches, how that is known, and from what."""
 
     rate: float

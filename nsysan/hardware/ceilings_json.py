@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +67,7 @@ def ceilings_schema() -> dict[str, Any]:
 
 
 def _keys() -> list[str]:
-    return [field.name for field in fields(Ceilings)]
+    return list(Ceilings.__struct_fields__)
 
 
 def _check_schema(document: object) -> None:

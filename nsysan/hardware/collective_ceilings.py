@@ -7,8 +7,9 @@ start of one hides behind the end of another, and no trace can be as fast.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from statistics import median
+
+import msgspec
 
 from nsysan.hardware.answers import Ceiling, Level, named
 from nsysan.hardware.bandwidth import bus_factor
@@ -28,8 +29,7 @@ _NVLINK_SHARE = 0.80
 """Of the line rate that NCCL's rings reach: 370 of 450 GB/s on H100, 160 of 200 on H800."""
 
 
-@dataclass(frozen=True, slots=True)
-class RanksApart:
+class RanksApart(msgspec.Struct, frozen=True):
     """How the ranks of a collective lie. None is what is not known: one node is taken then, and any mode."""
 
     rank_count: int
@@ -41,8 +41,7 @@ class RanksApart:
         return places if self.mode is None else f"{places}, {_DRIVEN[self.mode]}"
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(msgspec.Struct, frozen=True):
     """A collective of ``size_bytes``: S of nccl-tests, the whole array."""
 
     kind: Collective

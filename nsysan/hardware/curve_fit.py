@@ -7,12 +7,12 @@ measured points are what is looked up (``collective_ceilings``), and a fit is ne
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+
+class Piece(msgspec.Struct, frozen=True):
     """A stretch of sizes: a time to start with and a rate. ``ns_per_byte`` 0: the size does not matter."""
 
     first_bytes: int
@@ -21,8 +21,7 @@ class Piece:
     ns_per_byte: float
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
+class Fit(msgspec.Struct, frozen=True):
     """The pieces in order of size, and how far the fit is off: the largest and the root mean square, as shares."""
 
     pieces: tuple[Piece, ...]

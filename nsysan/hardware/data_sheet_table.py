@@ -7,7 +7,6 @@ exactly twice these. fp64 is that of tensor cores where there are any. GB are 10
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -19,8 +18,7 @@ _TERA = 1e12
 _GIGA = 1e9
 
 
-@dataclass(frozen=True, slots=True)
-class DataSheet:
+class DataSheet(msgspec.Struct, frozen=True):
     """What a GPU is promised to reach; null is what the sheet does not have.
 
     ``host_link`` names a link to the host that is faster than PCIe. ``spellings`` are sets of words, each of which
@@ -42,8 +40,7 @@ class DataSheet:
     host_link: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(msgspec.Struct, frozen=True):
     """A sheet as it stands in the file; each of ``names`` is words that together name the model."""
 
     model: str

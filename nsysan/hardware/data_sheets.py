@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.hardware.data_sheet_table import DataSheet, data_sheets
 from nsysan.hardware.peak_rates import peak_flop_per_s
@@ -21,8 +23,7 @@ _SCALED_FEWEST = 0.02
 """A part of a GPU with a smaller share of its SMs than this is no part of it, but damage."""
 
 
-@dataclass(frozen=True, slots=True)
-class GpuFacts:
+class GpuFacts(msgspec.Struct, frozen=True):
     """What is told of a GPU; null where nothing tells it."""
 
     name: str | None

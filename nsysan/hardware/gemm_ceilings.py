@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.hardware.answers import Ceiling, Level, named
 from nsysan.hardware.data_sheet_table import DataSheet
@@ -27,8 +28,7 @@ _BYTES = {
 """Of an element of a factor and of the product."""
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(msgspec.Struct, frozen=True):
     """``batch`` products of an m x k and a k x n matrix."""
 
     dtype: Dtype

@@ -8,13 +8,13 @@ most. NVLink-C2C of a Grace superchip carries 450 GB/s. Which link a GPU has sta
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.hardware.data_sheets import sheet_named, without_mig, words_of
 
 
-@dataclass(frozen=True, slots=True)
-class LineRate:
+class LineRate(msgspec.Struct, frozen=True):
     """A rate that nothing on this link exceeds, and where the figure comes from."""
 
     rate_bytes_per_s: float

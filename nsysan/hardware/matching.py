@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timezone
+
+import msgspec
 
 from nsysan.hardware.data_sheets import GpuFacts, sheet_named, without_mig, words_of
 from nsysan.model.ceilings import Ceilings, MeasuredGpu, Origin
@@ -18,8 +19,7 @@ _NS_PER_DAY = 86_400 * NS_PER_S
 _HOT = ("thermal", "hw_slowdown", "power_brake")
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(msgspec.Struct, frozen=True):
     """``refused``: why the file tells nothing of this GPU, None where it does; then what a reader must know of it."""
 
     refused: str | None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan import __version__
 from nsysan.hardware.data_sheets import GpuFacts
@@ -19,8 +21,7 @@ Stated = TypeVar("Stated")
 _FROM_LEAST_CERTAIN = (Origin.SIMULATED, Origin.IMPORTED, Origin.MEASURED)
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(msgspec.Struct, frozen=True):
     """One figure of a file: ``key`` is the same in every file, ``unit`` is ``FLOP/s``, ``B/s`` or ``ns``."""
 
     key: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 from nsysan.model.trace import SmLimits
 
@@ -26,8 +27,7 @@ class Limiter(str, Enum):
     SHARED_MEMORY = "shared_memory"
 
 
-@dataclass(frozen=True, slots=True)
-class TheoreticalOccupancy:
+class TheoreticalOccupancy(msgspec.Struct, frozen=True):
     """The share of a multiprocessor's warps that a kernel can have there, and what limits it."""
 
     frac: float

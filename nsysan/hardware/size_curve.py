@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 _SAME_SIZE = 1e-3
 
 
-@dataclass(frozen=True, slots=True)
-class SizeCurve:
+class SizeCurve(msgspec.Struct, frozen=True):
     """Times by size, sizes ascending."""
 
     sizes_bytes: tuple[int, ...]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from statistics import median
+
+import msgspec
 
 SIGNIFICANCE = 0.02
 FEWEST = 14
@@ -14,8 +15,7 @@ LEAST_FRAC = 0.01
 """Levels that are less apart are one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangePoint:
+class ChangePoint(msgspec.Struct, frozen=True):
     """From the place ``place`` of the series on the level is another: the medians of both sides, and how they differ.
 
     ``probability`` is that of such a change, or a larger one, in a series of one level (Pettitt's approximation).

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.history.carriers import carriers_of
 from nsysan.history.differences import Difference, TopicDifferences, differences_of
@@ -16,8 +17,7 @@ WHOLES = ("step.mean", "window_shares.whole")
 """What the runs are compared by: the first that both know."""
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedRun:
+class ComparedRun(msgspec.Struct, frozen=True):
     """Which run this is."""
 
     reports: tuple[str, ...]
@@ -25,8 +25,7 @@ class ComparedRun:
     nsysan_version: str
 
 
-@dataclass(frozen=True, slots=True)
-class Obstacle:
+class Obstacle(msgspec.Struct, frozen=True):
     """A condition that differs; None is a value that is not known. ``bearing`` says how grave that is."""
 
     id: str
@@ -36,8 +35,7 @@ class Obstacle:
     bearing: Bearing
 
 
-@dataclass(frozen=True, slots=True)
-class OneSided:
+class OneSided(msgspec.Struct, frozen=True):
     """A question that one run answers and the other (``missing_in``: before or after) does not, and why not."""
 
     id: str
@@ -46,8 +44,7 @@ class OneSided:
     recapture: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class FindingChanges:
+class FindingChanges(msgspec.Struct, frozen=True):
     """Findings matched by id and cause: those of the run before that are gone, those that are new, those that stay.
 
     Of runs that are two different things, or have nothing to be compared by, none is solved and none new: what one of
@@ -61,8 +58,7 @@ class FindingChanges:
     after_only: tuple[KeptFinding, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(msgspec.Struct, frozen=True):
     """Two runs side by side.
 
     ``whole`` is what they are compared by, the mean steady step or the window, None where no such figure is known of

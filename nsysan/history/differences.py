@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.model.figures import Better, Figure, Topic, Unit
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(msgspec.Struct, frozen=True):
     """A figure before and after, in ``unit``; None where a run does not know it, or has no such kernel.
 
     ``change`` = after - before; ``change_frac`` = change / before, None where that is 0. ``noise`` is what a change has
@@ -39,8 +39,7 @@ class Difference:
         return self.noise is not None and self.change is not None and abs(self.change) <= self.noise
 
 
-@dataclass(frozen=True, slots=True)
-class TopicDifferences:
+class TopicDifferences(msgspec.Struct, frozen=True):
     """The figures of a topic, those of the run before in its order, then what is new."""
 
     id: str

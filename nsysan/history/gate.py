@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.history.budgets import DEFAULT_FIGURES, Budget, Budgets
 from nsysan.history.comparison import Comparison, Obstacle, compare, obstacles_of
@@ -17,8 +19,7 @@ from nsysan.model.figures import Bearing
 GATE_SCHEMA_VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class GateResult:
+class GateResult(msgspec.Struct, frozen=True):
     """The verdict over all figures. ``refusals`` are conditions under which nothing is judged.
 
     ``comparison`` is of the repeat in the middle with the new run in the middle: what carries a loss.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 from statistics import median
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.history.budgets import Budget
 from nsysan.history.noise import FEWEST_REPEATS, critical_ratio, known_noise, spread_of
@@ -21,8 +23,7 @@ class Outcome(str, Enum):
     UNDECIDED = "undecided"
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(msgspec.Struct, frozen=True):
     """A figure held against its budget, in ``unit``.
 
     ``before`` and ``after`` are medians of the baseline's repeats and of the new runs. ``loss`` = after - before where

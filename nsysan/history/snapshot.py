@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.model.figures import Bearing, Beside, Condition, Conditioned, Figure, Measured
 from nsysan.model.findings import Finding
@@ -20,8 +21,7 @@ _SOFTWARE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class KeptFinding:
+class KeptFinding(msgspec.Struct, frozen=True):
     """A finding without its evidence; ``id`` and ``cause`` name it in every run, ``sources`` the results it is from."""
 
     id: str
@@ -31,8 +31,7 @@ class KeptFinding:
     sources: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(msgspec.Struct, frozen=True):
     """A run as far as it can be compared. ``reports`` are the names of its inputs."""
 
     reports: tuple[str, ...]

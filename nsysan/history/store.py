@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,8 +32,7 @@ _ANOTHER = "Name another with --store."
 _SQLITE = b"SQLite format 3\x00"
 
 
-@dataclass(frozen=True, slots=True)
-class KeptRun:
+class KeptRun(msgspec.Struct, frozen=True):
     """A run in the store: what it is called there, when and for which commit it was added, and what it was."""
 
     id: str
@@ -50,8 +48,7 @@ class KeptRun:
         return None if figure is None else figure.value
 
 
-@dataclass(frozen=True, slots=True)
-class Details:
+class Details(msgspec.Struct, frozen=True):
     """What is said of a run when it is added; ``labels`` name it, and play no part in what it can be compared with."""
 
     added_utc: str

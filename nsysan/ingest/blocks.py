@@ -7,19 +7,22 @@ every row. What is computed with stays int64: times and sizes, and threads and p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.ingest.columns import Column
 from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.columns import concatenated, narrowed
+
+_JOINED_BLOCKS = 8
+"""So many are joined at once: many small pieces would leave holes between them that nothing else fits into."""
 
 
 class WholeNeededError(Exception):
     """What was read block by block has to be read again as a whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class Blocks:
+class Blocks(msgspec.Struct, frozen=True):
     """The columns of the rows of a table, one block of rows after the other, in the order of the file.
 
     ``rows`` raises WholeNeededError where it must not go on, and there are ``most_rows`` at most (None: nobody knows).
@@ -34,8 +37,11 @@ class Blocks:
 def joined(columns: Sequence[Column], blocks: Iterable[Sequence[Int64Array]]) -> dict[str, IdArray]:
     """The columns by name; each block has an array for each of them, all of one length."""
     pieces: list[list[IdArray]] = [[] for _ in columns]
-    for block in blocks:
+    for number, block in enumerate(blocks, start=1):
         for column, of_column, values in zip(columns, pieces, block, strict=True):
             of_column.append(narrowed(column.name, values))
+        if number % _JOINED_BLOCKS == 0:
+            for of_column in pieces:
+                of_column[-_JOINED_BLOCKS:] = [concatenated(of_column[-_JOINED_BLOCKS:])]
     # what is joined is let go of, so that one column at a time is there twice
     return {column.name: concatenated(pieces.pop(0)) for column in columns}

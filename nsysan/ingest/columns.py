@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 from nsysan.model.arrays import IdArray
 
@@ -20,8 +21,7 @@ class Need(Enum):
     OPTIONAL = "the value is ABSENT"
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """A column of the answer: the first of ``sources`` that the table has and that holds an integer.
 
     Where the table has ``inline_text`` and it says something, the answer is the id that ``InlineTexts`` gives it. A
@@ -34,16 +34,14 @@ class Column:
     inline_text: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(msgspec.Struct, frozen=True):
     """The rows that are asked for: those whose ``column`` is one of ``values``."""
 
     column: str
     values: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnRead:
+class ColumnRead(msgspec.Struct, frozen=True):
     """The arrays by column, in the order of the file, and how many rows in scope could not be read.
 
     ``arrays`` is None where the table lacks a column that every record needs: no row can be read then. A row whose

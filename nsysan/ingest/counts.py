@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.model.contents import DeviceWork, NamedCount, NvtxContents, ProcessWork
 from nsysan.model.host_events import unnamed_domain
@@ -15,8 +16,7 @@ NAME_COUNT = 8
 NCCL_DOMAIN = "NCCL"
 
 
-@dataclass(frozen=True, slots=True)
-class GpuWork:
+class GpuWork(msgspec.Struct, frozen=True):
     """Records of work, and their first begin and last end in session time; None where no record has a sound time."""
 
     record_count: int
@@ -31,8 +31,7 @@ class GpuWork:
         return GpuWork(count, min(starts, default=None), max(ends, default=None))
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(msgspec.Struct, frozen=True):
     """Work by (global pid, device id), and ranges by (global pid, domain id) with the names of such domains.
 
     ``domain_names`` may name domains without ranges.

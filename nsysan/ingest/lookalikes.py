@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.ingest.nccl_log.reading import MARKS
 from nsysan.ingest.nsys.event_json import begins_like_events
@@ -11,8 +12,7 @@ from nsysan.ingest.reader import Candidate
 from nsysan.ingest.torch.opening import RECORD_AGAIN, is_cut_before_its_keys
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(msgspec.Struct, frozen=True):
     """What a file seems to be, as the end of "it is ..."; the hint is empty where there is nothing special to do."""
 
     what: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+import msgspec
 
 from nsysan.model.contents import Contents
 from nsysan.model.details import EVERY_DETAIL, Detail
@@ -17,16 +18,15 @@ from nsysan.model.trace import Trace
 class WorkFold(Protocol):
     """What wants the GPU work of a trace only once, and piece by piece."""
 
-    def fold(self, slices: Iterable[Trace]) -> bool:
+    def fold(self, slices: Iterable[Trace], most_rows: int | None) -> bool:
         """Take up the trace: each slice has the GPU work that begins in its time, after that of the slice before.
 
-        Records whose times cannot be are in the last slice. False where the trace is wanted as a whole all the same, as
-        it is where the slices end with an error.
+        There are ``most_rows`` records at most (None: nobody knows). Records whose times cannot be are in the last
+        slice. False where the trace is wanted as a whole all the same, as it is where the slices end with an error.
         """
 
 
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
+class ReadOptions(msgspec.Struct, frozen=True):
     """How to read: with which nsys (None: the newest that is found), and whether to hash the whole input.
 
     ``keep_exports_in`` is the folder that keeps the export of a report for the next time, None for no keeping.
@@ -45,8 +45,7 @@ class ReadOptions:
     fold: WorkFold | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True):
     """An input whose format is not known yet; ``head`` is its first bytes, none where it is a folder."""
 
     path: Path
@@ -60,8 +59,7 @@ class Candidate:
         return visible_text(str(self.path))
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(msgspec.Struct, frozen=True):
     """One format. ``recognise`` looks at the candidate only; ``read`` raises InputError or MissingToolError.
 
     ``survey`` says what an input holds, without reading its records where the format can be counted, and raises alike.

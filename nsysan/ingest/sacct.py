@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+import msgspec
 
 from nsysan.ingest.written_figures import watch_ns
 from nsysan.model.scheduler_jobs import ScheduledJob, SchedulerJobs
@@ -21,8 +22,7 @@ _GPUS = re.compile(r"\bgres/gpu=([0-9]{1,7})\b")
 _STATE = re.compile(r"[A-Z_]{2,20}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(msgspec.Struct, frozen=True):
     """The columns, and of a table without separators where each begins and ends.
 
     With ``-p`` a separator ends every line; with ``-P`` one at the end means an empty field.

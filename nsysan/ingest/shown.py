@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.model.text import display_text
 from nsysan.model.trace import CaptureIdentity, CudaDevice, PhysicalGpu, ProcessGroup

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from nsysan.ingest.blocks import Blocks
 from nsysan.ingest.columns import Column, ColumnRead, InlineTexts, Scope
@@ -12,8 +13,7 @@ from nsysan.ingest.columns import Column, ColumnRead, InlineTexts, Scope
 Value = int | float | str | bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class StoredTable:
+class StoredTable(msgspec.Struct, frozen=True):
     """A table as it lies in the input; ``is_stored`` is False for a view or virtual table, whose rows are computed."""
 
     name: str

@@ -6,7 +6,6 @@ GPU ran meanwhile, and what a reader must know to trust it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated
 
@@ -115,8 +114,7 @@ class Timing(str, Enum):
     ISOLATED = "isolated"
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(msgspec.Struct, frozen=True):
     """How samples spread, all in ns: nearest-rank percentiles, and the median distance from the median (``mad``)."""
 
     count: Size
@@ -129,8 +127,7 @@ class Spread:
     """The samples themselves where they are few."""
 
 
-@dataclass(frozen=True, slots=True)
-class Conditions:
+class Conditions(msgspec.Struct, frozen=True):
     """How the GPU ran while a figure was taken, as far as NVML told it."""
 
     sm_clock_least_hz: Positive | None = None
@@ -141,8 +138,7 @@ class Conditions:
     throttle_reasons: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measurement:
+class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     """What every measured figure has beside its value."""
 
     time_ns: Spread | None = None
@@ -150,8 +146,7 @@ class Measurement:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GemmCeiling(Measurement):
+class GemmCeiling(Measurement, kw_only=True, frozen=True):
     """A matrix product of 2 m n k floating-point operations."""
 
     dtype: Dtype
@@ -164,8 +159,7 @@ class GemmCeiling(Measurement):
     flop_per_s: Positive
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryCeiling(Measurement):
+class MemoryCeiling(Measurement, kw_only=True, frozen=True):
     """Device memory as a kernel streams through it: bytes read and written over time."""
 
     pattern: Pattern
@@ -173,8 +167,7 @@ class MemoryCeiling(Measurement):
     bytes_per_s: Positive
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkCeiling(Measurement):
+class LinkCeiling(Measurement, kw_only=True, frozen=True):
     """Copies of one size; ``gpu`` and ``peer`` count the machine's GPUs, ``peer`` is null where the host is."""
 
     direction: Direction
@@ -185,16 +178,14 @@ class LinkCeiling(Measurement):
     bytes_per_s: Positive
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaunchCeiling(Measurement):
+class LaunchCeiling(Measurement, kw_only=True, frozen=True):
     """What a launch costs."""
 
     launch: Launch
     each_ns: Positive
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CurvePoint(Measurement):
+class CurvePoint(Measurement, kw_only=True, frozen=True):
     """One size of a collective; ``size_bytes`` is S of nccl-tests, the whole array.
 
     ``busbw_bytes_per_s`` is null where it has no meaning: with one rank. ``wrong_count`` elements were wrong, null: not
@@ -208,8 +199,7 @@ class CurvePoint(Measurement):
     wrong_count: Count | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CollectiveCurve:
+class CollectiveCurve(msgspec.Struct, frozen=True):
     """A collective over sizes, in order of size. ``registered``: buffers were registered with NCCL."""
 
     kind: Collective
@@ -224,8 +214,7 @@ class CollectiveCurve:
     points: tuple[CurvePoint, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredGpu:
+class MeasuredGpu(msgspec.Struct, frozen=True):
     """A GPU of the machine. ``uuid_hash`` is of the file's salt and the UUID; ``capability`` is as ``9.0``."""
 
     name: str
@@ -249,8 +238,7 @@ class MeasuredGpu:
     other_process_count: Count | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Library:
+class Library(msgspec.Struct, frozen=True):
     """A library that took part: its version as it tells it, and where it was loaded from.
 
     ``path`` is whole where the system has it, begins at ``site-packages`` in a Python package, else is a file's name.
@@ -261,8 +249,7 @@ class Library:
     path: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Topology:
+class Topology(msgspec.Struct, frozen=True):
     """How each GPU reaches each other, row by row in the words of ``nvidia-smi topo``.
 
     ``hash`` is the same whatever order the GPUs have.
@@ -272,16 +259,14 @@ class Topology:
     hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class Waived:
+class Waived(msgspec.Struct, frozen=True):
     """A measurement that could not be taken on this machine, and why."""
 
     measurement: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ceilings:
+class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
     """A whole file. ``source`` says in a few words who measured; ``salt`` is what UUIDs were hashed with."""
 
     schema_version: int
@@ -304,8 +289,8 @@ class Ceilings:
     driver_version: str | None = None
     cuda_version: str | None = None
     libraries: tuple[Library, ...] = ()
-    environment: dict[str, str | None] = field(default_factory=dict)
+    environment: dict[str, str | None] = msgspec.field(default_factory=dict)
     """The variables that change what the libraries do; null where the value may name a machine or a path."""
-    host: dict[str, str] = field(default_factory=dict)
+    host: dict[str, str] = msgspec.field(default_factory=dict)
     topology: Topology | None = None
     node_count: Size = 1

@@ -5,22 +5,20 @@ Every text is safe to show. A figure that the report does not tell is None, neve
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from nsysan.model.profilers import Profiler
 from nsysan.model.trace import CaptureIdentity, CudaDevice, PhysicalGpu, ProcessGroup
 
 
-@dataclass(frozen=True, slots=True)
-class TableRows:
+class TableRows(msgspec.Struct, frozen=True):
     """A table of the report; ``row_count`` is None where its rows are not stored but would be made up on the spot."""
 
     name: str
     row_count: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessWork:
+class ProcessWork(msgspec.Struct, frozen=True):
     """A process with GPU work or NVTX ranges. ``name`` is a path often, and None unless identity is kept."""
 
     pid: int | None
@@ -29,8 +27,7 @@ class ProcessWork:
     nvtx_range_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceWork:
+class DeviceWork(msgspec.Struct, frozen=True):
     """The GPU work of one process on one CUDA device, from its first begin to its last end in session time.
 
     ``start_ns`` and ``end_ns`` are None where no record has a time that can be.
@@ -43,16 +40,14 @@ class DeviceWork:
     end_ns: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class NamedCount:
+class NamedCount(msgspec.Struct, frozen=True):
     """How many there are of one name."""
 
     name: str
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class NvtxContents:
+class NvtxContents(msgspec.Struct, frozen=True):
     """The ranges by domain, and the most frequent names; the default domain is called ``default``."""
 
     range_count: int
@@ -60,8 +55,7 @@ class NvtxContents:
     frequent_names: tuple[NamedCount, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Communicators:
+class Communicators(msgspec.Struct, frozen=True):
     """What rows tell of communication: ranks and communicator sizes from MPI's, and how many ranges are of NCCL.
 
     Those are the ranges of its domain, or, where no domain has its name, those named as its calls are. Of PyTorch's
@@ -75,8 +69,7 @@ class Communicators:
     collective_call_count: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class OpenQuestion:
+class OpenQuestion(msgspec.Struct, frozen=True):
     """A question that the report cannot answer, what it lacks for it, and what to record or export for an answer."""
 
     id: str
@@ -85,8 +78,7 @@ class OpenQuestion:
     recapture: str
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(msgspec.Struct, frozen=True):
     """One report. What names people, machines and paths is None unless identity is kept, ``rank`` where none is told.
 
     ``process_count`` counts the processes nsys saw, ``processes`` are those that did something that was recorded.
@@ -131,16 +123,14 @@ class Contents:
         return self.devices is not None
 
 
-@dataclass(frozen=True, slots=True)
-class ReaderAtHand:
+class ReaderAtHand(msgspec.Struct, frozen=True):
     """A reader; ``missing_modules`` names what it imports and this Python lacks."""
 
     id: str
     missing_modules: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NsysAtHand:
+class NsysAtHand(msgspec.Struct, frozen=True):
     """An nsys on this machine; ``fault`` says why it cannot be used, where it cannot."""
 
     executable: str
@@ -148,16 +138,14 @@ class NsysAtHand:
     fault: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ExtraAtHand:
+class ExtraAtHand(msgspec.Struct, frozen=True):
     """Packages that an extra of nsysan installs, with their versions; null where one is not installed."""
 
     id: str
     packages: dict[str, str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Installation:
+class Installation(msgspec.Struct, frozen=True):
     """What this nsysan can work with: the answer of ``nsysan info --self``.
 
     ``has_column_module`` says whether the compiled module reads SQLite columns, which is faster and changes no result.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeVar
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class EvidenceItem:
+
+class EvidenceItem(msgspec.Struct, frozen=True):
     """What one file tells; ``name`` is the file's, which is the label of every figure out of it."""
 
     name: str
@@ -16,8 +16,7 @@ class EvidenceItem:
 Item = TypeVar("Item", bound=EvidenceItem)
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(msgspec.Struct, frozen=True):
     """All of it, in the order it was given; ``keep_identity`` says whether names of hosts in it may be shown."""
 
     items: tuple[EvidenceItem, ...] = ()

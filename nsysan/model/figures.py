@@ -8,9 +8,10 @@ analysis are compared, kept and judged as soon as its result says them.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, Protocol, runtime_checkable
+
+import msgspec
 
 
 class Unit(str, Enum):
@@ -33,16 +34,14 @@ class Better(str, Enum):
     NEITHER = "neither"
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
+class Topic(msgspec.Struct, frozen=True):
     """What a group of figures is about; ``title`` stands above them."""
 
     id: str
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(msgspec.Struct, frozen=True):
     """One figure of a run. Its ``key`` is the same in every run and unique within its topic.
 
     All figures with the same ``part_of`` add up to the figure whose ``id`` that is, such as the parts of a step to the
@@ -75,8 +74,7 @@ class Bearing(str, Enum):
     """They can be compared by one who knows of it, as a gate does not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(msgspec.Struct, frozen=True):
     """What a run was recorded under. ``value`` is None where that is not known.
 
     ``is_beside`` where only what was given beside the traces tells it: a run without that is not another thing.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 import msgspec
@@ -20,8 +19,7 @@ class PlaceKind(str, Enum):
     STEP = "step"
 
 
-@dataclass(frozen=True, slots=True)
-class EvidencePlace:
+class EvidencePlace(msgspec.Struct, frozen=True):
     """A stretch of a GPU's time, on the clock of its report, at which a timeline shows what the evidence says."""
 
     kind: PlaceKind
@@ -30,8 +28,7 @@ class EvidencePlace:
     end_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(msgspec.Struct, frozen=True):
     """A sentence with its figures, where they come from (the id of the result), and where they can be seen.
 
     ``kernels`` are the kernels it is about, by their names.
@@ -41,9 +38,6 @@ class Evidence:
     source: str
     place: EvidencePlace | None = None
     kernels: tuple[str, ...] = ()
-
-
-# Finding and Headline are Structs, not dataclasses: run.json names their class ``class``, a word Python reserves.
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,8 +73,7 @@ class Headline(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class ClassVerdict:
+class ClassVerdict(msgspec.Struct, frozen=True):
     """One class of the walk: its state, and what removing its causes would win per step, at least where ``more_ns``.
 
     ``frac`` is the share of the step. ``more_ns`` more may be of it, or waiting for what other classes hold up.
@@ -94,8 +87,7 @@ class ClassVerdict:
     sentence: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(msgspec.Struct, frozen=True):
     """The verdict. ``headline`` is null where there is none, and ``why`` then says so in one sentence.
 
     ``classes`` are in the order of the walk, which ``begin`` opens: whether the GPUs are slow or waiting. ``order``

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 from nsysan.model.evidence import EvidenceItem
 
@@ -31,8 +32,7 @@ class Sampled(str, Enum):
     DRAM_ACTIVE_FRAC = "dram_active_frac"
 
 
-@dataclass(frozen=True, slots=True)
-class SampledGpu:
+class SampledGpu(msgspec.Struct, frozen=True):
     """A GPU by its number on its host, or a MIG instance, of a GPU where that is told. Columns are NaN for no value.
 
     ``wall_ns`` is empty where samples bear no time. The number need not be CUDA's.
@@ -49,8 +49,7 @@ class SampledGpu:
         return max(map(len, self.columns.values()), default=0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GpuSamples(EvidenceItem):
+class GpuSamples(EvidenceItem, kw_only=True, frozen=True):
     """One recording: the samples under headings that name the same columns, from ``first_line`` on.
 
     ``malformed_count`` lines have other than their columns; ``omitted_count`` came after as many as are kept.

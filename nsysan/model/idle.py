@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from enum import Enum
+
+import msgspec
+from msgspec.structs import astuple
 
 
 class Cause(str, Enum):
@@ -30,8 +32,7 @@ class Cause(str, Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class IdleCauses:
+class IdleCauses(msgspec.Struct, frozen=True):
     """Idle time per cause; the fields add up to the idle time."""
 
     profiler_overhead_ns: int
@@ -66,4 +67,4 @@ class IdleCauses:
     @property
     def idle_ns(self) -> int:
         """The idle time that the causes share."""
-        return sum(getattr(self, field.name) for field in fields(self))
+        return sum(astuple(self))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from nsysan.model.thresholds import MISSING_FRAC
 from nsysan.model.units import counted, format_count
 
 
-@dataclass(frozen=True, slots=True)
-class MissingRecords:
+class MissingRecords(msgspec.Struct, frozen=True):
     """Of one kind of GPU records those that are known to be missing, more than none, and those that are used."""
 
     missing_count: int

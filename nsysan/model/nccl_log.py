@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.model.arrays import Int64Array
@@ -12,8 +12,7 @@ from nsysan.model.evidence import EvidenceItem
 from nsysan.model.kernels import Collective
 
 
-@dataclass(frozen=True, slots=True)
-class LogOrigin:
+class LogOrigin(msgspec.Struct, frozen=True):
     """Who wrote a line: the host, the process, and the process' device that the line is about."""
 
     host: str
@@ -21,8 +20,7 @@ class LogOrigin:
     device_id: int
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedNetwork:
+class LoggedNetwork(msgspec.Struct, frozen=True):
     """Which network a process uses between hosts, as NCCL names it (``IB``, ``Socket``), and the line that says so."""
 
     origin: LogOrigin
@@ -30,8 +28,7 @@ class LoggedNetwork:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Adapter:
+class Adapter(msgspec.Struct, frozen=True):
     """A network adapter that a host found: ``link`` is ``IB`` or ``RoCE``, ``Socket`` for one without RDMA."""
 
     host: str
@@ -39,8 +36,7 @@ class Adapter:
     link: str
 
 
-@dataclass(frozen=True, slots=True)
-class AdapterSpeed:
+class AdapterSpeed(msgspec.Struct, frozen=True):
     """How fast an adapter of a host is, as NCCL's line of it says; ``adapter`` is its name, or NCCL's number of it."""
 
     host: str
@@ -49,8 +45,7 @@ class AdapterSpeed:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class LinkCount:
+class LinkCount(msgspec.Struct, frozen=True):
     """How many channel connections go over a path such as ``P2P/direct pointer`` or ``NET/IB/GDRDMA``."""
 
     path: str
@@ -58,8 +53,7 @@ class LinkCount:
     first_line: int
 
 
-@dataclass(frozen=True, slots=True)
-class GpuDirect:
+class GpuDirect(msgspec.Struct, frozen=True):
     """How often NCCL says of pairs of GPU and adapter of a host that they use GPU Direct RDMA, or do not."""
 
     host: str
@@ -68,16 +62,14 @@ class GpuDirect:
     first_disabled_line: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedMember:
+class LoggedMember(msgspec.Struct, frozen=True):
     """Which rank of a communicator a process' device is."""
 
     origin: LogOrigin
     rank: int
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedCommunicator:
+class LoggedCommunicator(msgspec.Struct, frozen=True):
     """A communicator; what the log does not tell of it is None or empty.
 
     ``name`` is NCCL's hash, as it prints it, of one split off another that one's with the number and colour of the
@@ -93,8 +85,7 @@ class LoggedCommunicator:
     members: tuple[LoggedMember, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedCall:
+class LoggedCall(msgspec.Struct, frozen=True):
     """A call as its line tells it, all but which one it is.
 
     ``size_bytes`` is of the call's own argument, None like ``dtype`` where the type is not known. ``peer`` is the other
@@ -111,8 +102,7 @@ class LoggedCall:
     rank_count: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ThreadCalls:
+class ThreadCalls(msgspec.Struct, frozen=True, eq=False):
     """The calls of one thread in the order of its lines: each a place in the log's calls, and NCCL's number of it."""
 
     host: str
@@ -122,8 +112,7 @@ class ThreadCalls:
     op_count: Int64Array
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedTiming:
+class LoggedTiming(msgspec.Struct, frozen=True):
     """A collective that a program timed itself and logged with elapsed time and bus bandwidth; the rest may be None.
 
     ``link_bytes_per_s`` is the speed of the link between nodes, where the line names it (``over 25 Gb/s Ethernet``).
@@ -140,8 +129,7 @@ class LoggedTiming:
     link_bytes_per_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NcclLog(EvidenceItem):
+class NcclLog(EvidenceItem, frozen=True):
     """One log; of what it does not hold there is nothing.
 
     ``settings`` are NCCL's variables that the environment set. ``calls`` are told apart by what they say,

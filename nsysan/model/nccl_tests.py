@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from nsysan.model.evidence import EvidenceItem
 from nsysan.model.kernels import Collective
 
 
-@dataclass(frozen=True, slots=True)
-class NcclTestRow:
+class NcclTestRow(msgspec.Struct, frozen=True):
     """One size, in place or out of place. ``wrong_count`` is None where the data were not checked."""
 
     size_bytes: int
@@ -24,8 +23,7 @@ class NcclTestRow:
     wrong_count: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class NcclTest(EvidenceItem):
+class NcclTest(EvidenceItem, frozen=True):
     """One test: its rows in the order of the table, and what it ran on, None or empty where that is not told.
 
     ``kind`` is None where neither the test's name nor its ratio of busbw to algbw tells the collective;

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from nsysan.model.evidence import EvidenceItem
 from nsysan.model.tables import NcclPayloads
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ExportedPayloads(EvidenceItem):
+class ExportedPayloads(EvidenceItem, frozen=True):
     """The payloads in one export, with the times and threads that the report's other exports have."""
 
     payloads: NcclPayloads

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from enum import Enum, IntFlag
+
+import msgspec
+from msgspec.structs import astuple
 
 
 class Activity(IntFlag):
@@ -37,8 +39,7 @@ COMPUTING_PARTS = frozenset({Part.COMPUTE_ONLY, Part.OVERLAPPED, Part.FUSED})
 """The parts in which compute runs: of these the GPU with the smallest share is worst off, of the others the largest."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartTimes:
+class PartTimes(msgspec.Struct, frozen=True):
     """Time per part; the fields add up to the window."""
 
     compute_only_ns: int
@@ -57,7 +58,7 @@ class PartTimes:
     @property
     def window_ns(self) -> int:
         """The window that the parts fill."""
-        return sum(getattr(self, field.name) for field in fields(self))
+        return sum(astuple(self))
 
 
 def part_of(running: Activity) -> Part:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from nsysan.model.evidence import EvidenceItem
 from nsysan.model.trace import Trace
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ProfiledTrace(EvidenceItem):
+class ProfiledTrace(EvidenceItem, frozen=True):
     """What the profiler recorded. Its times are of its own run; what it tells of operators may hold for others."""
 
     trace: Trace

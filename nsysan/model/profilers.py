@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 
 class Profiler(str, Enum):
@@ -23,8 +24,7 @@ BOTH_ACTIVITIES = "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"
 """The argument of ``torch.profiler.profile`` without which no trace holds both host and GPU."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recapture:
+class Recapture(msgspec.Struct, frozen=True):
     """What to record with either profiler to have a question answered, each a sentence."""
 
     nsys: str

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Protocol, TypeVar
+
+import msgspec
 
 
 class Result(Protocol):
-    """A frozen dataclass whose field names are the keys it contributes to ``run.json``."""
+    """A frozen struct whose field names are the keys it contributes to ``run.json``."""
 
     id: ClassVar[str]
+    __struct_fields__: ClassVar[tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(msgspec.Struct, frozen=True):
     """A question that was not answered: why, and what to record to have it answered."""
 
     id: str

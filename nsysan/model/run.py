@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from nsysan.model.findings import Diagnosis, Finding
 from nsysan.model.profilers import Profiler
@@ -16,8 +17,7 @@ SCHEMA_VERSION = 1
 OptionValue = str | int | float | bool | list[str] | None
 
 
-@dataclass(frozen=True, slots=True)
-class ReportInfo:
+class ReportInfo(msgspec.Struct, frozen=True):
     """One input. ``rank``, ``world_size`` and the clock figures are null where the trace does not tell them.
 
     ``unreadable_records`` counts, per source table, rows that were left out because a needed value was no integer.
@@ -45,7 +45,7 @@ class ReportInfo:
     """What tells the ranks of the run."""
     clock_drift_frac: float | None = None
     """What more to add for each ns since the session's begin; 0.0 where no drift shows, null without an offset."""
-    software: Software = field(default_factory=Software)
+    software: Software = msgspec.field(default_factory=Software)
     recorded: tuple[str, ...] | None = None
     """Which of ``RECORD_KINDS`` it holds, null where not everything was read."""
 
@@ -54,8 +54,7 @@ _WARNINGS = frozenset({"same_content", "report_left_out", "ranks_contested"})
 """What is given is hardly what was meant: a report twice, a broken one, those of several runs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(msgspec.Struct, frozen=True):
     """Something about this run that a reader must know to trust its figures."""
 
     id: str
@@ -72,16 +71,14 @@ def warnings_first(notes: Sequence[Note]) -> tuple[Note, ...]:
     return tuple(sorted(notes, key=lambda note: not note.is_warning))
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
+class Provenance(msgspec.Struct, frozen=True):
     """Where the figures come from. ``identity`` is null unless ``--keep-identity`` was given."""
 
     tool: str
     identity: tuple[CaptureIdentity, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(msgspec.Struct, frozen=True):
     """All of it: inputs, options, results by id, findings and the diagnosis."""
 
     schema_version: int

@@ -7,7 +7,6 @@ by the caller, so that a new analysis needs no change here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
 from typing import Any
 
 import msgspec
@@ -22,8 +21,7 @@ SCHEMA_URI = "https://json-schema.org/draft/2020-12/schema"
 _HINT = "Make it again with: nsysan analyze REPORT --json run.json"
 
 
-@dataclass(frozen=True, slots=True)
-class _Envelope:
+class _Envelope(msgspec.Struct, frozen=True):
     """The keys of ``run.json`` that are there whatever was computed."""
 
     schema_version: int
@@ -38,7 +36,7 @@ class _Envelope:
     skipped: tuple[Skipped, ...]
 
 
-_SHARED_FIELDS = tuple(field.name for field in fields(_Envelope) if field.name != "skipped")
+_SHARED_FIELDS = tuple(name for name in _Envelope.__struct_fields__ if name != "skipped")
 
 
 def encode_run(run: Run) -> bytes:
@@ -103,5 +101,5 @@ def _decode_results(
     return ResultSet(results | {entry.id: entry for entry in skipped})
 
 
-def _result_keys(result_type: type[Result]) -> list[str]:
-    return [field.name for field in fields(result_type)]  # type: ignore[arg-type]
+def _result_keys(result_type: type[Result]) -> tuple[str, ...]:
+    return result_type.__struct_fields__

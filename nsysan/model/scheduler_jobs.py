@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from nsysan.model.evidence import EvidenceItem
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduledJob:
+class ScheduledJob(msgspec.Struct, frozen=True):
     """One run of a job; a job that was put back into the queue has several. None where the table does not tell.
 
     ``queue_ns`` is from when it could have begun (else from when it was submitted) until it began, ``run_ns`` how long
@@ -23,8 +22,7 @@ class ScheduledJob:
     gpu_count: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchedulerJobs(EvidenceItem):
+class SchedulerJobs(EvidenceItem, kw_only=True, frozen=True):
     """The jobs of one table; ``malformed_count`` lines have other than its columns."""
 
     jobs: tuple[ScheduledJob, ...]

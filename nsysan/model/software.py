@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Software:
+class Software(msgspec.Struct, frozen=True):
     """Versions as the trace tells them, None where it does not.
 
     ``driver_cuda`` is the newest CUDA that the driver supports, ``runtime_cuda`` the CUDA that the job was built with.

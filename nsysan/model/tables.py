@@ -6,9 +6,9 @@ A value that the trace does not hold is ``ABSENT``, never 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
 import numpy as np
 
 from nsysan.model.arrays import BoolArray, IdArray, Int64Array
@@ -24,8 +24,7 @@ ABSENT = int(np.iinfo(np.int64).min)
 AnyTable = TypeVar("AnyTable", bound="Table")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class Table(msgspec.Struct, frozen=True, eq=False):
     """A record type as parallel columns; row ``i`` of every column belongs to one record."""
 
     def __post_init__(self) -> None:
@@ -38,19 +37,23 @@ class Table:
 
     def columns(self) -> dict[str, Int64Array]:
         """Each column by its name, in order of declaration."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: getattr(self, name) for name in self.__struct_fields__}
 
     def take(self: AnyTable, rows: Int64Array | BoolArray) -> AnyTable:
         """The records at ``rows`` (positions or a mask), as a table of the same type."""
         places: IdArray = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.intp, copy=False)
         return type(self)(**{name: taken(column, places) for name, column in self.columns().items()})
 
+    def part(self: AnyTable, rows: slice) -> AnyTable:
+        """Neighbouring records, without a copy of them."""
+        return type(self)(**{name: column[rows] for name, column in self.columns().items()})
+
     @classmethod
     def concatenate(cls: type[AnyTable], pieces: Sequence[AnyTable]) -> AnyTable:
         """The records of all pieces in their order; an empty table where there are none."""
         if len(pieces) == 1:
             return pieces[0]
-        columns = {field.name: [getattr(piece, field.name) for piece in pieces] for field in fields(cls)}
+        columns = {name: [getattr(piece, name) for piece in pieces] for name in cls.__struct_fields__}
         return cls(**{name: concatenated(parts) for name, parts in columns.items()})
 
     def narrowed(self: AnyTable) -> AnyTable:
@@ -64,8 +67,7 @@ class Table:
         return pd.DataFrame(self.columns())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GpuActivities(Table):
+class GpuActivities(Table, frozen=True):
     """What every record of GPU work has: when, where, and which call of which process launched it."""
 
     start_ns: Int64Array
@@ -77,15 +79,13 @@ class GpuActivities(Table):
     correlation_id: IdArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Kernels(GpuActivities):
+class Kernels(GpuActivities, frozen=True):
     """Kernel executions; ``name_id`` is the demangled name's key in ``Trace.strings``."""
 
     name_id: IdArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Copies(GpuActivities):
+class Copies(GpuActivities, frozen=True):
     """Memory copies; ``copy_kind`` is a ``CopyKind``, ``src_kind`` and ``dst_kind`` are a ``MemoryKind``."""
 
     size_bytes: Int64Array
@@ -96,22 +96,19 @@ class Copies(GpuActivities):
     dst_device_id: IdArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Memsets(GpuActivities):
+class Memsets(GpuActivities, frozen=True):
     """Memory fills."""
 
     size_bytes: Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GraphLaunches(GpuActivities):
+class GraphLaunches(GpuActivities, frozen=True):
     """Executions of a CUDA graph, each one block (``--cuda-graph-trace=graph``): the kernels inside are unknown."""
 
     graph_id: IdArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NvtxRanges(Table):
+class NvtxRanges(Table, frozen=True):
     """NVTX ranges on CPU threads; ``end_ns`` is ``ABSENT`` where the range was still open when the capture ended.
 
     ``event_type`` is an ``NvtxEvent``. ``end_global_tid`` is the thread that ended a range which another one began.
@@ -126,8 +123,7 @@ class NvtxRanges(Table):
     end_global_tid: IdArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NvtxMarks(Table):
+class NvtxMarks(Table, frozen=True):
     """Moments that the program marked."""
 
     start_ns: Int64Array
@@ -136,8 +132,7 @@ class NvtxMarks(Table):
     name_id: IdArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NvtxDetails(Table):
+class NvtxDetails(Table, frozen=True):
     """What few ranges or marks bear besides a name; ``row`` is that of the range or mark, the rest may be ``ABSENT``.
 
     ``category_id`` is a number in the domain of the range, ``payload`` a whole number that the program gave. Keys in
@@ -151,8 +146,7 @@ class NvtxDetails(Table):
     json_id: Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RuntimeCalls(Table):
+class RuntimeCalls(Table, frozen=True):
     """Calls of the CUDA runtime and driver; ``correlation_id`` is that of the GPU work a call launched.
 
     ``event_class`` is 0 of the runtime, 1 of the driver.
@@ -166,8 +160,7 @@ class RuntimeCalls(Table):
     event_class: IdArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ProfilerOverheads(Table):
+class ProfilerOverheads(Table, frozen=True):
     """Time that the profiler or the driver took for itself on a thread; ``overhead_type`` is an ``Overhead``.
 
     Exports before 2025 hold no type; the name then says what it was.
@@ -180,8 +173,7 @@ class ProfilerOverheads(Table):
     overhead_type: IdArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Synchronizations(Table):
+class Synchronizations(Table, frozen=True):
     """Waits for the GPU as CUPTI records them; ``sync_type`` is a ``Synchronization``."""
 
     start_ns: Int64Array
@@ -194,8 +186,7 @@ class Synchronizations(Table):
     sync_type: IdArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OsCalls(Table):
+class OsCalls(Table, frozen=True):
     """Calls of the operating system's runtime libraries that were long enough for nsys to record."""
 
     start_ns: Int64Array
@@ -204,8 +195,7 @@ class OsCalls(Table):
     name_id: IdArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SchedulingEvents(Table):
+class SchedulingEvents(Table, frozen=True):
     """Moments at which a thread got onto a core (``is_on_core`` 1) or left it (0)."""
 
     start_ns: Int64Array
@@ -213,8 +203,7 @@ class SchedulingEvents(Table):
     is_on_core: IdArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CollectiveCalls(Table):
+class CollectiveCalls(Table, frozen=True):
     """Calls of collectives on CPU threads, with what they were asked to move.
 
     ``size_bytes`` is S, the whole array, as PyTorch counts it: of an all-gather what comes out on a rank, of a
@@ -237,8 +226,7 @@ class CollectiveCalls(Table):
     sequence: Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NcclPayloads(Table):
+class NcclPayloads(Table, frozen=True):
     """What NCCL attached to its NVTX ranges; a range is the one of the thread that begins then.
 
     ``size_bytes`` is the call's own argument: the whole buffer of an all-reduce, broadcast and reduce, one rank's part
@@ -261,8 +249,7 @@ class NcclPayloads(Table):
     sequence: Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KernelShapes(Table):
+class KernelShapes(Table, frozen=True):
     """What each row of ``Kernels`` asks of a multiprocessor: threads and shared memory a block, registers a thread."""
 
     register_count: IdArray
@@ -273,8 +260,7 @@ class KernelShapes(Table):
     dynamic_shared_bytes: Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KernelDimensions(Table):
+class KernelDimensions(Table, frozen=True):
     """How many blocks each row of ``Kernels`` has along each axis, and how many threads each of them."""
 
     grid_x: IdArray
@@ -285,8 +271,7 @@ class KernelDimensions(Table):
     block_z: IdArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MemoryEvents(Table):
+class MemoryEvents(Table, frozen=True):
     """Memory that the driver handed out or took back; ``operation`` is a ``MemoryOperation``.
 
     ``memory_kind`` is a ``MemoryKind``. An address belongs to its process.
@@ -301,8 +286,7 @@ class MemoryEvents(Table):
     operation: IdArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AllocatorStates(Table):
+class AllocatorStates(Table, frozen=True):
     """What PyTorch's allocator had in use, and what it had reserved from the driver, after each of its events."""
 
     start_ns: Int64Array
@@ -312,8 +296,7 @@ class AllocatorStates(Table):
     reserved_bytes: Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GpuPageFaults(Table):
+class GpuPageFaults(Table, frozen=True):
     """Pages of unified memory that a GPU missed; a record may stand for several faults on one page."""
 
     start_ns: Int64Array
@@ -323,16 +306,14 @@ class GpuPageFaults(Table):
     fault_count: IdArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HostPageFaults(Table):
+class HostPageFaults(Table, frozen=True):
     """Pages of unified memory that the host missed."""
 
     start_ns: Int64Array
     global_pid: IdArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CounterSamples(Table):
+class CounterSamples(Table, frozen=True):
     """Counters of GPUs, each sample the mean since the one before; ``counter`` is the place in ``Counter``.
 
     ``gpu_id`` is that of the machine's GPU. Several metrics may make one counter, told apart by ``metric_id``.
@@ -345,8 +326,7 @@ class CounterSamples(Table):
     value: IdArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NetworkSamples(Table):
+class NetworkSamples(Table, frozen=True):
     """Counters of network adapters over stretches of time; the trace says what the numbers stand for."""
 
     start_ns: Int64Array
@@ -358,8 +338,7 @@ class NetworkSamples(Table):
     value: Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CpuSamples(Table):
+class CpuSamples(Table, frozen=True):
     """Moments at which a thread was found on a core, and the function it was in, ``ABSENT`` where that is unknown."""
 
     start_ns: Int64Array
@@ -367,8 +346,7 @@ class CpuSamples(Table):
     name_id: IdArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GpuSwitches(Table):
+class GpuSwitches(Table, frozen=True):
     """Moments at which a GPU changed from one context to another; ``tag`` is a ``SwitchTag``."""
 
     start_ns: Int64Array

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import Enum
+
+import msgspec
 
 from nsysan.model.arrays import BoolArray
 from nsysan.model.profilers import Profiler
@@ -80,8 +81,7 @@ class RankSource(str, Enum):
     DEVICE_ORDER = "device_order"
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
+class Fingerprint(msgspec.Struct, frozen=True):
     """Which content was read: its size, the hash of its first and last MiB, and of all of it where asked for."""
 
     size_bytes: int
@@ -89,8 +89,7 @@ class Fingerprint:
     sha256: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class CaptureIdentity:
+class CaptureIdentity(msgspec.Struct, frozen=True):
     """What names people and machines; it leaves nsysan only with ``--keep-identity``."""
 
     host: str | None
@@ -99,8 +98,7 @@ class CaptureIdentity:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class PhysicalGpu:
+class PhysicalGpu(msgspec.Struct, frozen=True):
     """A GPU of the machine (TARGET_INFO_GPU); graphics adapters without SMs are left out."""
 
     gpu_id: int
@@ -116,8 +114,7 @@ class PhysicalGpu:
     """The highest clock of its multiprocessors."""
 
 
-@dataclass(frozen=True, slots=True)
-class CudaDevice:
+class CudaDevice(msgspec.Struct, frozen=True):
     """Which GPU a process saw under a CUDA ordinal (TARGET_INFO_CUDA_DEVICE)."""
 
     pid: int | None
@@ -127,8 +124,7 @@ class CudaDevice:
     sm_count: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class SmLimits:
+class SmLimits(msgspec.Struct, frozen=True):
     """What a multiprocessor of a GPU holds at once (TARGET_INFO_GPU), and the first part of its compute capability."""
 
     compute_major: int
@@ -139,16 +135,14 @@ class SmLimits:
     shared_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class NetworkMetric:
+class NetworkMetric(msgspec.Struct, frozen=True):
     """What a counter of network adapters is called, and in which unit its values are, such as ``bytes/ms``."""
 
     name: str
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessGroup:
+class ProcessGroup(msgspec.Struct, frozen=True):
     """Ranks that communicate with each other, as PyTorch counts them.
 
     ``size`` is null where it was not told, ``ranks`` is empty where they were not listed: newer releases of PyTorch
@@ -165,8 +159,7 @@ GPU_TABLES = ("kernels", "copies", "memsets", "graph_launches")
 """The fields of a Trace that hold GPU work."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(msgspec.Struct, frozen=True):
     """One report. A table is None where the report does not hold it: absent is not empty."""
 
     name: str
@@ -197,7 +190,7 @@ class Trace:
     nvtx_marks: NvtxMarks | None = None
     nvtx_range_details: NvtxDetails | None = None
     nvtx_mark_details: NvtxDetails | None = None
-    nvtx_categories: Mapping[tuple[int, int, int], str] = field(default_factory=dict)
+    nvtx_categories: Mapping[tuple[int, int, int], str] = msgspec.field(default_factory=dict)
     """Category name by (global pid, domain id, category id)."""
     profiler_overheads: ProfilerOverheads | None = None
     synchronizations: Synchronizations | None = None
@@ -214,25 +207,25 @@ class Trace:
     network_samples: NetworkSamples | None = None
     cpu_samples: CpuSamples | None = None
     gpu_switches: GpuSwitches | None = None
-    sm_limits: Mapping[int, SmLimits] = field(default_factory=dict)
+    sm_limits: Mapping[int, SmLimits] = msgspec.field(default_factory=dict)
     """By the machine's id of the GPU."""
-    network_metrics: Mapping[tuple[int, int], NetworkMetric] = field(default_factory=dict)
+    network_metrics: Mapping[tuple[int, int], NetworkMetric] = msgspec.field(default_factory=dict)
     """By list and metric id."""
-    network_adapters: Mapping[int, str] = field(default_factory=dict)
+    network_adapters: Mapping[int, str] = msgspec.field(default_factory=dict)
     """The name of each adapter, by the id that its samples have."""
     runs_mps: bool | None = None
     """Whether a server of CUDA's Multi-Process Service is among the processes, None where these are not told."""
     rank: int | None = None
     rank_source: RankSource | None = None
     world_size: int | None = None
-    mpi_ranks: Mapping[int, int] = field(default_factory=dict)
+    mpi_ranks: Mapping[int, int] = msgspec.field(default_factory=dict)
     """The rank of each process that MPI told, by global pid."""
     process_groups: tuple[ProcessGroup, ...] = ()
     ambiguous_name_count: int = 0
     """Ids of names for which the report has several texts; the first is in ``strings``."""
-    unreadable_work: Mapping[str, int] = field(default_factory=dict)
+    unreadable_work: Mapping[str, int] = msgspec.field(default_factory=dict)
     """The part of ``unreadable_records`` that is GPU work, by the name in ``GPU_TABLES``."""
-    software: Software = field(default_factory=Software)
+    software: Software = msgspec.field(default_factory=Software)
 
     def gpu_tables(self) -> dict[str, GpuActivities]:
         """The tables of GPU work that were recorded, by field name, in a fixed order."""

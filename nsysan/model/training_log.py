@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 from nsysan.model.evidence import EvidenceItem
 
@@ -19,8 +20,7 @@ class LogFormat(str, Enum):
     PROGRESS_BAR = "progress_bar"
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedStep:
+class LoggedStep(msgspec.Struct, frozen=True):
     """What a line tells that was written after a step; None where it does not.
 
     ``run`` counts how often step numbers went back before, ``bar_length`` is what a progress bar counts to. ``wall_ns``
@@ -41,8 +41,7 @@ class LoggedStep:
     skipped_count: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LogSettings:
+class LogSettings(msgspec.Struct, frozen=True):
     """What is said once; None where it is not. ``is_resumed`` where the run goes on from a checkpoint.
 
     ``sequence_length`` is in tokens, ``samples`` the global batch, and the rates are a whole run's, as it ends.
@@ -56,8 +55,7 @@ class LogSettings:
     tokens_per_gpu_per_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingLog(EvidenceItem):
+class TrainingLog(EvidenceItem, kw_only=True, frozen=True):
     """The lines of steps in one file that are of one format.
 
     ``repeated_count`` lines tell of a step that another line told of already, as when every rank writes one, and

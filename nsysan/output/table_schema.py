@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from nsysan.model.errors import InputError
 
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-@dataclass(frozen=True, slots=True)
-class TableSchema:
+class TableSchema(msgspec.Struct, frozen=True):
     """What files of one kind hold.
 
     ``what`` they are stands in sentences, ``another`` says how to name another file. ``application_id`` is where SQLite

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan import __version__
 from nsysan.analysis.gemms import Gemms
@@ -38,14 +40,14 @@ from nsysan.pipeline.evidence import with_payloads
 from nsysan.pipeline.freed_memory import keep_freed_memory
 from nsysan.pipeline.inputs import without_copies
 from nsysan.pipeline.profiled_calls import with_profiled_calls
-from nsysan.pipeline.report_tasks import Reading, read_here, traces_of
+from nsysan.pipeline.report_tasks import Reading, read_here, reports_of
 from nsysan.pipeline.same_capture import without_repeats
 from nsysan.pipeline.shapes_not_taken import shapes_not_taken_notes
 from nsysan.pipeline.throughput import ThroughputOptions, with_costs, with_throughput
+from nsysan.pipeline.whole_reports import read_reports
 
 
-@dataclass(frozen=True, slots=True)
-class AnalyzeOptions:
+class AnalyzeOptions(msgspec.Struct, frozen=True):
     """What changes the result. ``only`` names the analyses wanted; empty means all of them.
 
     ``marker`` names the NVTX ranges that mark steps; where it is None they are looked for. ``ranks`` is what the user
@@ -57,10 +59,10 @@ class AnalyzeOptions:
     ``nsys`` and ``keep_exports_in`` say how reports are exported: with which nsys, and which folder keeps the exports.
     """
 
-    window: WindowChoice = field(default_factory=WindowChoice)
+    window: WindowChoice = msgspec.field(default_factory=WindowChoice)
     gpu: str | None = None
     marker: str | None = None
-    ranks: RankChoice = field(default_factory=RankChoice)
+    ranks: RankChoice = msgspec.field(default_factory=RankChoice)
     only: tuple[str, ...] = ()
     evidence: tuple[Path, ...] = ()
     hash_content: bool = False
@@ -68,7 +70,7 @@ class AnalyzeOptions:
     ceilings: Ceilings | None = None
     nsys: str | None = None
     keep_exports_in: Path | None = None
-    throughput: ThroughputOptions = field(default_factory=ThroughputOptions)
+    throughput: ThroughputOptions = msgspec.field(default_factory=ThroughputOptions)
 
     def recorded(self) -> dict[str, OptionValue]:
         """The options as ``run.json`` keeps them: none of them holds a path."""
@@ -102,22 +104,23 @@ def analyze(
     """
     wanted = _wanted(options.only)
     originals, copy_notes = without_copies(paths)
-    fold = _fold(options, originals, wanted)
-    reading = _reading(options, wanted, fold, progress)
+    are_sums_enough = _are_sums_enough(options, wanted)
+    reading = _reading(options, wanted, FoldedWork() if are_sums_enough else None, progress)
     if reading.with_host:
         keep_freed_memory()
-    readable, broken_notes = traces_of(originals, read(originals, reading))
-    traces, repeat_notes = without_repeats(readable)
+    readable, broken_notes = reports_of(originals, read_reports(originals, reading, read))
+    reports, repeat_notes = without_repeats(readable)
+    traces = [report.trace for report in reports]
     beside, evidence_notes = without_copies(options.evidence)
     evidence = read_evidence(beside, progress, keep_identity=options.keep_identity)
     traces, payload_notes = with_payloads(traces, evidence)
     traces, call_notes = with_profiled_calls(traces, evidence, options.ranks.world_size)
     progress.begin("finding GPUs and what ran on them")
     ranks = replace(options.ranks, left_out_count=len(broken_notes))
-    if fold is None or fold.report is None:
-        job = build_job(traces, options.window, options.gpu, options.marker, ranks, evidence=evidence)
+    if are_sums_enough:
+        job = build_folded_job(traces, [report.work for report in reports], options.gpu, ranks)
     else:
-        job = build_folded_job(traces[0], fold.report, options.gpu, ranks)
+        job = build_job(traces, options.window, options.gpu, options.marker, ranks, evidence=evidence)
     job = replace(job, ceilings=options.ceilings)
     results = with_throughput(_compute(job, wanted, progress), options.throughput, job)
     findings = find_all(results)
@@ -140,7 +143,7 @@ def analyze(
             *_unreadable_notes(traces),
             *_range_notes(options.window),
             *job.notes,
-            *_rank_notes(traces, job.collectives),
+            *_rank_notes(traces, job.collectives, compares=_compares_ranks(wanted)),
             *_left_out_notes(job),
             *_unmarked_notes(job, results),
         ),
@@ -169,10 +172,9 @@ def _wanted(only: Sequence[str]) -> tuple[Analysis, ...]:
     return tuple(analysis for name, analysis in known.items() if name in wanted)
 
 
-def _fold(options: AnalyzeOptions, paths: Sequence[Path], wanted: Sequence[Analysis]) -> FoldedWork | None:
-    """What takes up the work of the report, None where pieces of it are asked for, or how it fits to anything else."""
-    has_more = len(paths) > 1 or options.window != WindowChoice() or options.evidence
-    return None if has_more or not all(analysis.of_sums for analysis in wanted) else FoldedWork()
+def _are_sums_enough(options: AnalyzeOptions, wanted: Sequence[Analysis]) -> bool:
+    """Whether sums over the work tell all; not where pieces of it are asked for, or how it fits to anything else."""
+    return options.window == WindowChoice() and not options.evidence and not _compares_ranks(wanted)
 
 
 def _reading(
@@ -189,6 +191,11 @@ def _reading(
     )
 
 
+def _compares_ranks(wanted: Sequence[Analysis]) -> bool:
+    """Whether any answer may set the work of one rank against that of others, which takes more than sums of it."""
+    return not all(analysis.of_sums for analysis in wanted)
+
+
 def _unreadable_notes(traces: Sequence[Trace]) -> Iterator[Note]:
     for trace in traces:
         for table, count in trace.unreadable_records.items():
@@ -203,11 +210,11 @@ def _range_notes(window: WindowChoice) -> Iterator[Note]:
         )
 
 
-def _rank_notes(traces: Sequence[Trace], collectives: JobCollectives) -> Iterator[Note]:
+def _rank_notes(traces: Sequence[Trace], collectives: JobCollectives, *, compares: bool) -> Iterator[Note]:
     """What is to be known of ranks, where they have anything to do with each other."""
     if len(collectives.members) > 1 and collectives.has_operations:
         yield from rank_notes(collectives.ranks)
-        yield from naming_notes(traces, collectives)
+        yield from naming_notes(traces, collectives) if compares else ()
         yield from sessions_apart_notes(traces)
 
 
@@ -253,7 +260,7 @@ def _provenance(traces: Sequence[Trace], *, keep_identity: bool) -> Provenance:
 
 def _clocks(job: Job, wanted: Sequence[Analysis]) -> FittedClocks:
     """The common clock; one report has it anyway, and how well its ranks' ends agree is told where that is of use."""
-    pairs_ends = len(job.traces) > 1 or any(analysis.of_host for analysis in wanted)
+    pairs_ends = _compares_ranks(wanted) and (len(job.traces) > 1 or any(analysis.of_host for analysis in wanted))
     return job.collectives.fitted_clocks if pairs_ends else job.collectives.session_clocks
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.model.arrays import BoolArray
 from nsysan.model.evidence import Evidence

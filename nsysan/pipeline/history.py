@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.history.budgets import Budgets, read_budgets
 from nsysan.history.gate import GateResult, judge
@@ -21,12 +23,11 @@ from nsysan.pipeline.snapshots import read_snapshots
 BUDGETS = Path("nsysan.toml")
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """The store, the user's own conditions of the runs, and the nsys that exports reports; None is the newest."""
 
     store: Path
-    conditions: Mapping[str, str] = field(default_factory=dict)
+    conditions: Mapping[str, str] = msgspec.field(default_factory=dict)
     nsys: str | None = None
 
 

@@ -6,11 +6,13 @@ import os
 import platform
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import starmap
 from pathlib import Path
 from shutil import which
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan import __version__
 from nsysan.ingest import readers
@@ -27,8 +29,7 @@ _OF_EXTRA = re.compile(r"""(?P<package>[\w.-]+)[^;]*; extra == ["'](?P<extra>[\w
 """A requirement as the metadata of a package has it, for an extra and nothing else."""
 
 
-@dataclass(frozen=True, slots=True)
-class InfoOptions:
+class InfoOptions(msgspec.Struct, frozen=True):
     """With which nsys to export a ``.nsys-rep``, and whether to keep what names people, machines and paths.
 
     ``counts_all`` counts large exports too.

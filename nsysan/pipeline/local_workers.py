@@ -7,12 +7,13 @@ import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from dataclasses import replace
 from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from nsysan.ingest.reading import ReadOptions
 from nsysan.model.errors import InputError

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.attribution.host import Host
 from nsysan.attribution.profiled_collectives import ProfiledCalls, differing_count, profiled_calls
@@ -49,8 +50,7 @@ def with_profiled_calls(
     return found, [*notes, *(_not_taken(profiles) if lacking else ())]
 
 
-@dataclass(slots=True, eq=False)
-class _Profile:
+class _Profile(msgspec.Struct, eq=False):
     """A profile that tells calls, and whether they fit any report."""
 
     profiled: ProfiledTrace
@@ -58,16 +58,14 @@ class _Profile:
     fits: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
+class _Job(msgspec.Struct, frozen=True):
     """How many reports were given, and of how many ranks the job is said to be."""
 
     trace_count: int
     world_size: int | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Match:
+class _Match(msgspec.Struct, frozen=True, eq=False):
     """A profile and the calls that it tells of a trace; ``calls`` have the ids of the profile's strings.
 
     ``contradiction`` names another profile that tells other sizes of the same trace.

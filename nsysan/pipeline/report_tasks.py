@@ -1,55 +1,84 @@
-"""Reading one report is one task, done here or elsewhere: it hands back a trace's columns, or why there are none."""
+"""Reading one report is one task, done here or elsewhere.
+
+It hands back the sums of the report's GPU work, where they tell all that is asked of it, else the trace's columns, or
+why there are none.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+import msgspec
+import numpy as np
+from msgspec.structs import replace
+
+from nsysan.attribution.folded_work import FoldedReport, FoldedWork
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.errors import InputError, NsysanError
 from nsysan.model.progress import UNWATCHED
 from nsysan.model.run import Note
 from nsysan.model.text import display_text
 from nsysan.model.trace import Trace
-from nsysan.pipeline.packed_traces import pack_trace, unpack_trace
+from nsysan.pipeline.packing import packed, unpacked
+
+_NO_ROWS = np.empty(0, np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True):
     """Why a report could not be read; ``error`` is what to raise where it was the only one."""
 
     message: str
     error: NsysanError
 
 
-Outcome: TypeAlias = "Trace | bytes | Failure"
-"""A trace, one that is packed, or why there is none."""
+class ReadReport(msgspec.Struct, frozen=True):
+    """A report's trace; where ``work`` tells what it is asked of GPU work, the trace has none of it."""
+
+    trace: Trace
+    work: FoldedReport | None
+
+
+Outcome: TypeAlias = "ReadReport | bytes | Failure"
+"""A report, one that is packed, or why there is none."""
 
 Reading: TypeAlias = Callable[[Sequence[Path], ReadOptions], Iterable[Outcome]]
-"""Reads the reports, and tells of each in their order."""
+"""Reads the reports, and tells of each in their order. Where the options name a fold, each has one of its own."""
 
 
 def read_here(paths: Sequence[Path], options: ReadOptions) -> Iterator[Outcome]:
     """One report after the other, in this process."""
-    return (_read(path, options) for path in paths)
+    return (_read(path, options, is_one_of_many=len(paths) > 1) for path in paths)
 
 
-def _read(path: Path, options: ReadOptions) -> Outcome:
+def _read(path: Path, options: ReadOptions, *, is_one_of_many: bool) -> Outcome:
     try:
-        return read_trace(path, options)
+        return _read_report(path, options, is_one_of_many=is_one_of_many)
     except NsysanError as error:
         return Failure(error.message, error)
 
 
 def read_packed(path: str, options: ReadOptions) -> bytes | tuple[str, str]:
-    """The packed trace of one report, or the sentences of the error; a task of its own, wherever it runs."""
+    """The packed report, or the sentences of the error; a task of its own, wherever it runs."""
     try:
-        trace = read_trace(Path(path), replace(options, progress=UNWATCHED, fold=None))
+        return packed(_read_report(Path(path), replace(options, progress=UNWATCHED), is_one_of_many=True))
     except NsysanError as error:
         return error.message, error.hint
-    return pack_trace(trace)
+
+
+def _read_report(path: Path, options: ReadOptions, *, is_one_of_many: bool) -> ReadReport:
+    """The report; of many that are folded each is in as few bytes as can be."""
+    if options.fold is None:
+        return ReadReport(read_trace(path, options), None)
+    fold = FoldedWork()
+    trace = read_trace(path, replace(options, fold=fold))
+    row_count = sum(map(len, trace.gpu_tables().values()))
+    if fold.report is None and trace.kernels is not None and fold.fold([trace], row_count):
+        # it had to be read as a whole, which nobody need keep
+        nothing: dict[str, Any] = {name: table.take(_NO_ROWS) for name, table in trace.gpu_tables().items()}
+        trace = replace(trace, **nothing)
+    return ReadReport(trace, fold.report.counted() if fold.report is not None and is_one_of_many else fold.report)
 
 
 def outcome_of(found: bytes | tuple[str, str]) -> Outcome:
@@ -57,22 +86,22 @@ def outcome_of(found: bytes | tuple[str, str]) -> Outcome:
     return found if isinstance(found, bytes) else Failure(found[0], InputError(*found))
 
 
-def traces_of(paths: Sequence[Path], outcomes: Iterable[Outcome]) -> tuple[list[Trace], list[Note]]:
-    """The traces that could be read, and a note for each report that costs the run itself alone.
+def reports_of(paths: Sequence[Path], outcomes: Iterable[Outcome]) -> tuple[list[ReadReport], list[Note]]:
+    """The reports that could be read, and a note for each that costs the run itself alone.
 
     Raises the error of the first where none can be read, and of one that is not there at all, which is a slip.
     """
-    traces: list[Trace] = []
+    reports: list[ReadReport] = []
     failures: list[tuple[Path, Failure]] = []
     for path, outcome in zip(paths, outcomes, strict=True):
         if isinstance(outcome, Failure):
             failures.append((path, outcome))
         else:
-            traces.append(unpack_trace(outcome) if isinstance(outcome, bytes) else outcome)
+            reports.append(unpacked(outcome) if isinstance(outcome, bytes) else outcome)
     for path, failure in failures:
-        if not traces or not path.exists():
+        if not reports or not path.exists():
             raise failure.error
-    return traces, [_note(path, failure) for path, failure in failures]
+    return reports, [_note(path, failure) for path, failure in failures]
 
 
 def _note(path: Path, failure: Failure) -> Note:

@@ -12,23 +12,27 @@ from nsysan.model.run import Note
 from nsysan.model.tables import ABSENT
 from nsysan.model.text import display_text
 from nsysan.model.trace import GPU_TABLES, Trace
+from nsysan.pipeline.report_tasks import ReadReport
 
 _RECORDS = (*GPU_TABLES, "nvtx_ranges", "runtime_calls", "collective_calls")
 _TEXT_IDS = frozenset({"name_id", "kind_id", "dtype_id", "group_id"})
 """Columns that hold keys of ``Trace.strings``, which each form counts in its own way."""
 
 
-def without_repeats(traces: Sequence[Trace]) -> tuple[list[Trace], list[Note]]:
-    """The traces, of one capture only the one with most records, and a note for each that was left out."""
-    kept: list[Trace] = []
+def without_repeats(reports: Sequence[ReadReport]) -> tuple[list[ReadReport], list[Note]]:
+    """The reports, of one capture only the one with most records, and a note for each that was left out.
+
+    Those whose traces hold no records repeat none.
+    """
+    kept: list[ReadReport] = []
     notes = []
-    for trace in traces:
-        place = next((place for place, other in enumerate(kept) if is_same_capture(trace, other)), None)
+    for report in reports:
+        place = next((place for place, other in enumerate(kept) if is_same_capture(report.trace, other.trace)), None)
         if place is None:
-            kept.append(trace)
+            kept.append(report)
             continue
-        notes.append(_note(trace, kept[place]))
-        kept[place] = max(kept[place], trace, key=_record_count)
+        notes.append(_note(report.trace, kept[place].trace))
+        kept[place] = max(kept[place], report, key=_record_count)
     return kept, notes
 
 
@@ -40,14 +44,19 @@ def is_same_capture(one: Trace, other: Trace) -> bool:
     and where every such kind has the same records in both: equal times, processes, streams and names. Kinds that only
     one holds do not matter: a form may lack some.
     """
-    if one.session_start_utc_ns is None or one.session_start_utc_ns != other.session_start_utc_ns:
-        return False
-    if one.profiler is not other.profiler or any(a != b for a, b in _told_by_both(one, other)):
+    if not may_be_same_capture(one, other):
         return False
     shared = [name for name in _RECORDS if _is_told_by_both(name, one, other)]
     if not shared or any(len(getattr(one, name)) != len(getattr(other, name)) for name in shared):
         return False
     return all(_same_records(name, one, other) for name in shared)
+
+
+def may_be_same_capture(one: Trace, other: Trace) -> bool:
+    """Whether both may hold the same capture, as far as can be told without their records."""
+    if one.session_start_utc_ns is None or one.session_start_utc_ns != other.session_start_utc_ns:
+        return False
+    return one.profiler is other.profiler and all(a == b for a, b in _told_by_both(one, other))
 
 
 def _told_by_both(one: Trace, other: Trace) -> Iterator[tuple[object, object]]:
@@ -92,8 +101,8 @@ def _coded(trace: Trace, ids: Int64Array, codes: dict[str, int]) -> Int64Array:
     return np.array(numbers, np.int64)[places.reshape(-1)]
 
 
-def _record_count(trace: Trace) -> int:
-    tables = (getattr(trace, name) for name in _RECORDS)
+def _record_count(report: ReadReport) -> int:
+    tables = (getattr(report.trace, name) for name in _RECORDS)
     return sum(len(table) for table in tables if table is not None)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from nsysan.history.identity import run_id_of
 from nsysan.history.snapshot import Snapshot, snapshot_of

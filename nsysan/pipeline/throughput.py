@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.analysis.baseline import FROM_MODEL, Baseline
 from nsysan.analysis.collectives import Collectives
@@ -45,8 +47,7 @@ _ABOVE_PEAK = 1.02
 _MORE_MULTIPLY = "more kernels multiply than are known by name, which alone would exceed the peak"
 
 
-@dataclass(frozen=True, slots=True)
-class ThroughputOptions:
+class ThroughputOptions(msgspec.Struct, frozen=True):
     """What the user says. ``peak_flop_per_s`` is of one GPU, dense, of ``dtype``; ``price`` of a GPU-hour.
 
     ``smaller`` are the parts of a step of a run on fewer GPUs. Raises UsageError where ``dtype`` is none that is known.

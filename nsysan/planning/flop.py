@@ -7,8 +7,9 @@ embedding is looked up and costs nothing; padding counts as tokens.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 from nsysan.planning.model_shape import LatentAttention, ModelShape, Recompute
 
@@ -24,8 +25,7 @@ class Attention(str, Enum):
     FULL = "full"
 
 
-@dataclass(frozen=True, slots=True)
-class FlopPerToken:
+class FlopPerToken(msgspec.Struct, frozen=True):
     """Operations of a trained token by where they are; ``recomputed`` is what the hardware does besides."""
 
     projections: float

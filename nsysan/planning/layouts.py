@@ -16,7 +16,7 @@ Parallelism over parts of a sequence divides s elsewhere, and gradients are redu
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.model.purposes import Purpose
 from nsysan.planning.memory import activation_bytes_per_layer, state_bytes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from nsysan.model.errors import UsageError
 from nsysan.model.units import format_fraction
@@ -10,8 +10,7 @@ from nsysan.planning.flop import Attention, flop_per_token
 from nsysan.planning.model_shape import ModelShape, Recompute
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
+class Pace(msgspec.Struct, frozen=True):
     """How fast a job trains, and on what: ``peak_flop_per_s`` is of one GPU, dense, ``peak_of`` the type and source."""
 
     step_ns: float
@@ -20,8 +19,7 @@ class Pace:
     peak_of: str
 
 
-@dataclass(frozen=True, slots=True)
-class Utilisation:
+class Utilisation(msgspec.Struct, frozen=True):
     """MFU and HFU by one convention of attention; ``flop_per_step`` is the model's."""
 
     attention: Attention

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 from nsysan.model.errors import InputError
@@ -68,7 +67,7 @@ def parse_model(text: str, extra: Mapping[str, str] | None = None) -> ModelShape
 def parse_extra(pieces: list[str]) -> dict[str, str]:
     """Keys given as ``key=value``. Raises InputError where one is not so, or has no meaning."""
     found = {}
-    names = {field.name for field in fields(ModelShape)} | {"gated"}
+    names = {*ModelShape.__struct_fields__, "gated"}
     for piece in pieces:
         key, sign, value = piece.partition("=")
         if not sign or key.strip() not in names:

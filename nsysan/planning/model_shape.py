@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 
 class Recompute(str, Enum):
@@ -15,8 +16,7 @@ class Recompute(str, Enum):
     FULL = "full"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LatentAttention:
+class LatentAttention(msgspec.Struct, frozen=True, kw_only=True):
     """Multi-head latent attention: the ranks of its projections and the parts of a head."""
 
     query_rank: int | None
@@ -26,8 +26,7 @@ class LatentAttention:
     value_head: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelShape:
+class ModelShape(msgspec.Struct, frozen=True, kw_only=True):
     """A decoder. ``ffn`` is the width of a dense feed-forward part, ``is_gated`` says whether it has three matrices.
 
     Of a mixture each of the layers after the first ``dense_layers`` has ``experts``, of which a token uses ``top_k``

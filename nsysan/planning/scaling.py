@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.model.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedRate:
+class LoggedRate(msgspec.Struct, frozen=True):
     """Tokens per second by a training log: of one GPU, or of the whole job."""
 
     tokens_per_s: float
     is_of_one_gpu: bool
 
 
-@dataclass(frozen=True, slots=True)
-class StepParts:
+class StepParts(msgspec.Struct, frozen=True):
     """The mean step of a run: what it computes or idles, exposed transfer, and exposed waiting; they add up to it.
 
     ``tokens`` are those of a step where known; ``logged`` are tokens per second as the training log has them.
@@ -35,8 +34,7 @@ class StepParts:
         return self.own_ns + self.transfer_ns + self.wait_ns
 
 
-@dataclass(frozen=True, slots=True)
-class Scaling:
+class Scaling(msgspec.Struct, frozen=True):
     """Throughput per GPU against the smaller run's, and what it is the product of."""
 
     efficiency: float

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
+
+import msgspec
 
 from nsysan.model.purposes import Purpose
 from nsysan.planning.flop import Attention
 
 
-@dataclass(frozen=True, slots=True)
-class UtilisationRow:
+class UtilisationRow(msgspec.Struct, frozen=True):
     """By one convention of attention. ``mfu`` and ``hfu`` are null where the peak is not known.
 
     ``mfu_of_measured`` and ``hfu_of_measured`` are the same against the fastest product that was measured.
@@ -28,8 +28,7 @@ class UtilisationRow:
     multiplying_flop_per_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LayoutRow:
+class LayoutRow(msgspec.Struct, frozen=True):
     """A layout of the model over the GPUs of the job: its own, or the one in which ``halved`` has half as many ranks.
 
     ``sent_bytes_per_step`` a GPU sends and ``held_bytes`` it holds, both by formula; ``transfer_ns_per_step`` is what
@@ -48,8 +47,7 @@ class LayoutRow:
     held_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class CostRow:
+class CostRow(msgspec.Struct, frozen=True):
     """What a finding's gain is worth: the share of the cost that it saves, and money an hour of the whole job."""
 
     finding: str
@@ -58,8 +56,7 @@ class CostRow:
     saved_per_hour: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class ScalingRow:
+class ScalingRow(msgspec.Struct, frozen=True):
     """Efficiency against a run on ``smaller_gpu_count`` GPUs: the product of its three factors.
 
     ``is_of_tokens`` says whether it is of the time of a token; else as much work a GPU is taken for granted.
@@ -92,8 +89,7 @@ GIVEN_PEAK = "given with --peak"
 """The source of a peak that the user told, of whatever type."""
 
 
-@dataclass(frozen=True, slots=True)
-class ThroughputReport:
+class ThroughputReport(msgspec.Struct, frozen=True):
     """``unknown`` says of what is null why. ``price`` is of a GPU-hour, in the currency of whoever gave it.
 
     ``tokens_per_s`` is of the whole job. ``peak_source`` tells whose peak it is; ``dtype`` is the one it is of.
@@ -123,8 +119,7 @@ class ThroughputReport:
     multiplying_ns_per_step: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Throughput:
+class Throughput(msgspec.Struct, frozen=True):
     """Throughput and cost."""
 
     id: ClassVar[str] = "throughput"

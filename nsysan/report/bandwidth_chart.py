@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+import msgspec
 
 from nsysan.analysis.collective_row import CollectiveRow
 from nsysan.model.units import counted, format_rate
@@ -31,8 +32,7 @@ _PATHS = (
 _CEILING = "M-6 0H-2M2 0H6"
 
 
-@dataclass(frozen=True, slots=True)
-class ChartLine:
+class ChartLine(msgspec.Struct, frozen=True):
     """A straight piece between two sizes; ``kind`` is its class: ``curve`` or ``ceiling``."""
 
     x1: str
@@ -42,8 +42,7 @@ class ChartLine:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(msgspec.Struct, frozen=True):
     """A collective at its size: ``kind`` is ``free`` or ``contended``, ``path`` its shape."""
 
     x: str
@@ -52,8 +51,7 @@ class Mark:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChartKey:
+class ChartKey(msgspec.Struct, frozen=True):
     """What a shape stands for."""
 
     kind: str
@@ -61,8 +59,7 @@ class ChartKey:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class BandwidthChart:
+class BandwidthChart(msgspec.Struct, frozen=True):
     """Marks and lines in percent of the width and pixels from the top; ``label`` says what there is to see."""
 
     caption: str
@@ -75,8 +72,7 @@ class BandwidthChart:
     keys: tuple[ChartKey, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Point:
+class _Point(msgspec.Struct, frozen=True):
     """A row of known size and bandwidth."""
 
     row: CollectiveRow

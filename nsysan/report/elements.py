@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(msgspec.Struct, frozen=True):
     """A word of the page with its definition; ``#def-<id>`` leads there."""
 
     id: str
@@ -15,8 +15,7 @@ class Term:
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(msgspec.Struct, frozen=True):
     """A piece of a bar: begin and width in percent of the bar, and the class of its fill."""
 
     x: str
@@ -24,16 +23,14 @@ class Segment:
     fill: str
 
 
-@dataclass(frozen=True, slots=True)
-class BarMark:
+class BarMark(msgspec.Struct, frozen=True):
     """What one of those has whose mean a bar shows: its place in percent, and its name where it stands apart."""
 
     x: str
     label: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(msgspec.Struct, frozen=True):
     """A horizontal bar. ``label`` says the same in words; without one the figures beside it do."""
 
     segments: tuple[Segment, ...]
@@ -41,8 +38,7 @@ class Bar:
     marks: tuple[BarMark, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """A stretch of a GPU's time in the timeline, on the clock of its report; ``kind`` is gap, part, kernel or step."""
 
     kind: str
@@ -51,8 +47,7 @@ class Place:
     end_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(msgspec.Struct, frozen=True):
     """A piece of a column: begin and width in percent of the chart, top and height in pixels, the class of its fill."""
 
     x: str
@@ -62,8 +57,7 @@ class Block:
     fill: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChartColumn:
+class ChartColumn(msgspec.Struct, frozen=True):
     """One column: its blocks from the bottom up, what it is in words, and where it leads to in the timeline."""
 
     blocks: tuple[Block, ...]
@@ -71,8 +65,7 @@ class ChartColumn:
     place: Place | None
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnChart:
+class ColumnChart(msgspec.Struct, frozen=True):
     """Columns side by side that stand on a line, of ``height`` pixels at most; ``label`` says the same in words.
 
     ``line_y`` is where a line across them lies, in pixels from the top; None where there is none.
@@ -84,8 +77,7 @@ class ColumnChart:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(msgspec.Struct, frozen=True):
     """A mark on the axis below a bar: its place in percent, its label, and the SVG anchor of that.
 
     On a phone there is no room for the label of one that ``is_crowded``.
@@ -97,16 +89,14 @@ class Tick:
     is_crowded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class GridLine:
+class GridLine(msgspec.Struct, frozen=True):
     """A level of an upright axis: its place in pixels from the top, and what it stands for."""
 
     y: str
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(msgspec.Struct, frozen=True):
     """One cell: its text, a smaller ``note`` below it, the ``value`` it sorts by, a swatch of ``fill``, or a bar.
 
     ``style`` is one of the classes ``name`` (a name out of the trace), ``code``, ``faint`` and ``strong``. The text of
@@ -125,8 +115,7 @@ class Cell:
     depth: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """The head of a column; where ``term`` is given its label leads to the definition.
 
     A numeric column holds figures; ``unit`` is that of its cells' values, as they are copied; where it has neither, the
@@ -145,8 +134,7 @@ class Column:
     is_copied_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(msgspec.Struct, frozen=True):
     """A table whose rows begin with their header. ``note`` stands below it, ``source`` is the key of its figures.
 
     Tables of several rows can be sorted unless their order says something (``is_ordered``), those with ``search`` (what

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
+
+import msgspec
 
 from nsysan.analysis.gpu_time import GpuTimes, Spread
 from nsysan.model.units import counted, format_count, format_fraction
@@ -14,8 +15,7 @@ _NAMED_COUNT = 2
 Entry = TypeVar("Entry")
 
 
-@dataclass(frozen=True, slots=True)
-class Extreme:
+class Extreme(msgspec.Struct, frozen=True):
     """The GPUs that stand out alike: ``gpu1``, ``gpu0 and gpu2``, ``3 of the 4 GPUs``; and the share each shows."""
 
     gpus: str

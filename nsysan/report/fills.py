@@ -7,14 +7,14 @@ all made from it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.model.idle import Cause
 from nsysan.model.partition import Part
 
 
-@dataclass(frozen=True, slots=True)
-class Paint:
+class Paint(msgspec.Struct, frozen=True):
     """A colour of the palette; striped by a ``second`` one where there is a ``shape``, of how the stripes run."""
 
     colour: str

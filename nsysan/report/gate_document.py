@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 
 from nsysan import __version__
@@ -11,8 +9,7 @@ from nsysan.history.gate import GateResult
 from nsysan.report.gate_text import gate_sentences
 
 
-@dataclass(frozen=True, slots=True)
-class _Document:
+class _Document(msgspec.Struct, frozen=True):
     nsysan_version: str
     sentences: tuple[str, ...]
     gate: GateResult

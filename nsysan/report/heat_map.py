@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.model.units import format_fraction
 from nsysan.report.elements import Term
@@ -12,8 +13,7 @@ LEVELS = 9
 """How many shades the style sheet has, besides none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shade:
+class Shade(msgspec.Struct, frozen=True):
     """One cell: its figure, what it sorts by, the class of its hue, and how strong that is, from 0 to ``LEVELS``."""
 
     text: str
@@ -22,8 +22,7 @@ class Shade:
     level: int
 
 
-@dataclass(frozen=True, slots=True)
-class HeatColumn:
+class HeatColumn(msgspec.Struct, frozen=True):
     """What a column is a share of, or what else its cells' values are, and the class of its hue."""
 
     label: str
@@ -32,8 +31,7 @@ class HeatColumn:
     unit: str = "fraction"
 
 
-@dataclass(frozen=True, slots=True)
-class HeatMap:
+class HeatMap(msgspec.Struct, frozen=True):
     """Shares or times by row and column; ``note`` says what is not shown."""
 
     id: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.idle_gaps import Gap, IdleGaps
@@ -35,8 +36,7 @@ MOST_LEADS = 9
 """Each has a digit for its key."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lead:
+class Lead(msgspec.Struct, frozen=True):
     """A place worth a look, and what it is: ``the longest exposed communication``; ``label`` says that shortly."""
 
     what: str

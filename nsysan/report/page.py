@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from nsysan import __version__
 from nsysan.report.elements import Term
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 _LINKED_TERM = re.compile(r'href="#def-(\w+)"')  # text cannot imitate it: its quotes are escaped
 
 
-@dataclass(frozen=True, slots=True)
-class Footing:
+class Footing(msgspec.Struct, frozen=True):
     """What stands below a page: what made it, whose times it shows, and the command that draws it again."""
 
     colophon: str
@@ -30,8 +30,7 @@ class Footing:
     command: str
 
 
-@dataclass(frozen=True, slots=True)
-class SectionFrame:
+class SectionFrame(msgspec.Struct, frozen=True):
     """A section with its body already rendered."""
 
     id: str
@@ -43,8 +42,7 @@ class SectionFrame:
     body: Markup
 
 
-@dataclass(frozen=True, slots=True)
-class PageView:
+class PageView(msgspec.Struct, frozen=True):
     """All that the page's own template shows."""
 
     title: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.model.prose import capitalized as capitalized  # noqa: PLC0414 -- for pages, with the rest
 from nsysan.model.prose import paired as paired  # noqa: PLC0414 -- for pages, with the rest
@@ -17,8 +18,7 @@ NO_BREAK_SPACE = "\u00a0"
 _FIGURE_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|(?:points|ns|µs|ms|s|k?B|[MGT]B)(?:/s)?(?!\w)))")
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(msgspec.Struct, frozen=True):
     """A piece of a sentence; its evidence is the section with the id ``target``, or a place in the timeline."""
 
     text: str

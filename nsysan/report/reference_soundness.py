@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.ranges import Ranges
@@ -11,8 +12,7 @@ from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(msgspec.Struct, frozen=True):
     """What may be referred to: GPUs by id, None where the run does not hold them, and reports by their place."""
 
     gpus: frozenset[str] | None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from nsysan.model.registry import discover
 from nsysan.report import formats
@@ -15,8 +16,7 @@ if TYPE_CHECKING:  # the command line lists the formats at start-up, and a Run b
     from nsysan.model.run import Run
 
 
-@dataclass(frozen=True, slots=True)
-class Renderer:
+class Renderer(msgspec.Struct, frozen=True):
     """A format: what its files end in, and the function that writes a run in it."""
 
     suffix: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.analysis.gemms import GemmRoof, GemmRow
 from nsysan.hardware.answers import names_a_measurement
@@ -24,8 +25,7 @@ _LEAST_RIGHT_OF_KNEE = 2.0
 _LAST_MIDDLE_LABEL = 0.9
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """A straight piece of the roof; x in percent, y in pixels; dashed where its ceiling is promised, not measured."""
 
     x1: str
@@ -35,8 +35,7 @@ class Line:
     is_promised: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Dot:
+class Dot(msgspec.Struct, frozen=True):
     """Products of one shape; its size goes with the root of their time."""
 
     x: str
@@ -44,8 +43,7 @@ class Dot:
     radius: str
 
 
-@dataclass(frozen=True, slots=True)
-class Roofline:
+class Roofline(msgspec.Struct, frozen=True):
     """The chart of one data type, both axes in logarithms; ``label`` says the same in words."""
 
     title: str
@@ -57,8 +55,7 @@ class Roofline:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
+class _Frame(msgspec.Struct, frozen=True):
     """Where values lie: operations a byte from left to right, FLOP/s from the lowest level up to the highest."""
 
     least_flop_per_byte: float

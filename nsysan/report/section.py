@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeVar
+
+import msgspec
 
 from nsysan.model.registry import discover
 from nsysan.model.results import Skipped
@@ -26,24 +27,21 @@ class Layout(str, Enum):
     """Within the template, which then brings its own heading."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class View(msgspec.Struct, frozen=True, kw_only=True):
     """What a template shows, ready to be written: ``heading`` states the conclusion, ``context`` how to read it."""
 
     heading: str
     context: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Unanswered(View):
+class Unanswered(View, frozen=True):
     """The view of a section whose result was skipped: why, and what to record to have it answered."""
 
     reason: str
     recapture: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Section(Generic[Subject]):
+class Section(msgspec.Struct, Generic[Subject], frozen=True):
     """A section of the page: ``title`` in the navigation, ``question`` above the heading that ``build`` finds.
 
     ``build`` returns None where the section has no place on the page of this subject, which is a run on most pages. The

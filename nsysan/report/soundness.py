@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 
 import msgspec
@@ -27,8 +26,7 @@ _SPANS = (("start_ns", "end_ns"), ("window_start_ns", "window_end_ns"))
 _AMOUNTS = ("_ns", "_count", "_bytes", "_per_s", "_flop")
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(msgspec.Struct, frozen=True):
     """What the values of certain keys are, in words that follow ``which is``."""
 
     holds: Callable[[float], bool]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from nsysan.analysis.steps_of_device import Step, StepsOfDevice
 from nsysan.model.partition import Part

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from nsysan.analysis.gap_sentence import GapCall, GapSpan
 from nsysan.analysis.gap_story import GapStory
@@ -14,8 +14,7 @@ from nsysan.report.elements import Bar, Cell, Place, Segment, Term, percent
 from nsysan.report.prose import spelled
 
 
-@dataclass(frozen=True, slots=True)
-class SpanView:
+class SpanView(msgspec.Struct, frozen=True):
     """A stretch of a gap: since when it holds, what it waited for, and what its thread was in."""
 
     begins: str
@@ -27,8 +26,7 @@ class SpanView:
     doing: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class StoryView:
+class StoryView(msgspec.Struct, frozen=True):
     """One gap: how long and where, a sentence, its stretches as a bar and one by one, and what was around it.
 
     ``call`` is the name of the call that ended it and ``called`` when that began, None where none is known.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from nsysan.analysis.gpu_time import GpuTime, GpuTimes, Spread
 from nsysan.analysis.steps import Steps
@@ -29,8 +29,7 @@ _HEADLINE_NAMES = {
 """What the sentence to repeat calls a part, where its bare name could mislead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True):
     """One sentence to repeat in a meeting, why it is no more than that, and what else to know, with its evidence."""
 
     sentence: str

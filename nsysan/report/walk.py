@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.analysis.step_losses import LossReport, StepLosses
 from nsysan.model.findings import ClassVerdict
@@ -26,8 +27,7 @@ _WORDS = {ClassState.OK: "ok", ClassState.PROBLEM: "problem", ClassState.UNKNOWN
 _NOTHING = "No cause costs enough to be named."
 
 
-@dataclass(frozen=True, slots=True)
-class WalkStop:
+class WalkStop(msgspec.Struct, frozen=True):
     """A class on the way: ``share`` of a step, what was found there, and the finding that says more."""
 
     name: str

@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from nsysan.model.errors import UsageError
 from nsysan.model.text import visible_text
@@ -24,8 +25,7 @@ _NOTED_EVERY_S = 3600.0
 """The time a token was last used is kept this exactly: it is not worth a write a request."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(msgspec.Struct, frozen=True):
     """A token as it is listed."""
 
     name: str
@@ -36,8 +36,7 @@ class Token:
     used_utc: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(msgspec.Struct, frozen=True):
     """Somebody who logged in with a browser; their forms carry ``csrf``."""
 
     person: Person

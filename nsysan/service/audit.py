@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, fields, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.service.clock import now_utc
 from nsysan.service.ledger import Ledger
@@ -12,8 +14,7 @@ from nsysan.service.people import Person
 _LOG = logging.getLogger("nsysan.service.audit")
 
 
-@dataclass(frozen=True, slots=True)
-class Deed:
+class Deed(msgspec.Struct, frozen=True):
     """One thing that was done."""
 
     at_utc: str
@@ -59,5 +60,5 @@ class Audit:
         with self._ledger.reading() as database:
             rows = list(database.query(page, [*values, count, first]))
             total = next(database.query(number, values))["n"]
-        deeds = (Deed(*(row[field.name] for field in fields(Deed))) for row in rows)
+        deeds = (Deed(*(row[name] for name in Deed.__struct_fields__)) for row in rows)
         return tuple(one if person.sees_every_team else replace(one, address="") for one in deeds), total

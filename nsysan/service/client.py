@@ -11,9 +11,10 @@ import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+
+import msgspec
 
 from nsysan.model.errors import InputError, MissingToolError, UsageError
 from nsysan.model.progress import UNWATCHED, Progress
@@ -48,8 +49,7 @@ class UnreachableError(MissingToolError):
     """The server cannot be reached, or broke off, again and again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
+class Patience(msgspec.Struct, frozen=True):
     """How often in a row something may fail before it is given up, and how to wait meanwhile.
 
     A server that never answered gets ``first_tries``: most likely the address is wrong. ``tell`` gets a sentence on a

@@ -7,8 +7,9 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from nsysan.model.errors import UsageError
 from nsysan.model.text import visible_text
@@ -16,8 +17,7 @@ from nsysan.output.failure import writing
 from nsysan.service.refusals import NoRoom
 
 
-@dataclass(frozen=True, slots=True)
-class DataFolder:
+class DataFolder(msgspec.Struct, frozen=True):
     """Where what lies: the ledger, uploads under way, captures by content, reports, and what workers work in."""
 
     root: Path

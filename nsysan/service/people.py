@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 
 class Role(Enum):
@@ -14,8 +15,7 @@ class Role(Enum):
     ADMIN = "admin"
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
+class Person(msgspec.Struct, frozen=True):
     """Who asks: by which token, of which team, with which rights."""
 
     name: str

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from nsysan.service.clock import now_utc
 from nsysan.service.ledger import Ledger
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(msgspec.Struct, frozen=True):
     """A run that a worker has taken; the attempt tells its results from those of earlier ones."""
 
     run_id: str

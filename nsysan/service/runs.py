@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from nsysan.service.captures import drop, unneeded
 from nsysan.service.clock import now_utc
@@ -43,18 +44,16 @@ class State(Enum):
         return self in (State.QUEUED, State.RUNNING)
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
+class Described(msgspec.Struct, frozen=True):
     """What people say of a run; ``said`` is what its analysis needs to be told, by the names of ``work.order.SAID``."""
 
     title: str
     project: str = ""
     labels: tuple[str, ...] = ()
-    said: Mapping[str, str] = field(default_factory=dict)
+    said: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class RunFile:
+class RunFile(msgspec.Struct, frozen=True):
     """A file of a run; ``is_kept`` says whether its content is still there."""
 
     place: int
@@ -64,8 +63,7 @@ class RunFile:
     is_kept: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ServedRun:
+class ServedRun(msgspec.Struct, frozen=True):
     """A run as the ledger keeps it. ``report`` names its folder of results, ``summary`` what lists show of them."""
 
     id: str
@@ -84,8 +82,7 @@ class ServedRun:
     summary: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Sought:
+class Sought(msgspec.Struct, frozen=True):
     """Which runs to list: those that hold every word, of this project, in this state; each empty for all."""
 
     words: str = ""

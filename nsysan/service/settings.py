@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 GIB = 1 << 30
 MIB = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class UploadLimits:
+class UploadLimits(msgspec.Struct, frozen=True):
     """How much may come in.
 
     A body must bring at least ``least_bytes`` in every ``patience_s``, or its connection is closed. ``free_bytes`` is
@@ -31,16 +31,14 @@ class UploadLimits:
     resting_s: float = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class UnpackingLimits:
+class UnpackingLimits(msgspec.Struct, frozen=True):
     """How much an archive may turn into: bytes that really come out, and entries."""
 
     unpacked_bytes: int = 200 * GIB
     entries: int = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerLimits:
+class WorkerLimits(msgspec.Struct, frozen=True):
     """How much one analysis may take. Memory and CPU time hold for each of its processes, the others for all."""
 
     memory_bytes: int = 8 * GIB
@@ -51,8 +49,7 @@ class WorkerLimits:
     """So often a run is begun anew after the server died under it."""
 
 
-@dataclass(frozen=True, slots=True)
-class RateLimits:
+class RateLimits(msgspec.Struct, frozen=True):
     """Requests a minute of one client, log-ins that fail a minute of one address, and pages that wait for news.
 
     Of more ``connections`` at once, each is told to come back.
@@ -64,8 +61,7 @@ class RateLimits:
     connections: int = 384
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(msgspec.Struct, frozen=True):
     """All of it. ``public_url`` is how clients reach the server where that is not ``host`` and ``port``."""
 
     data: Path
@@ -77,7 +73,7 @@ class Settings:
     worker_count: int = max(1, (os.cpu_count() or 1) // 2)
     nsys: str | None = None
     stop_s: float = 10.0
-    uploads: UploadLimits = field(default_factory=UploadLimits)
-    unpacking: UnpackingLimits = field(default_factory=UnpackingLimits)
-    worker: WorkerLimits = field(default_factory=WorkerLimits)
-    rates: RateLimits = field(default_factory=RateLimits)
+    uploads: UploadLimits = msgspec.field(default_factory=UploadLimits)
+    unpacking: UnpackingLimits = msgspec.field(default_factory=UnpackingLimits)
+    worker: WorkerLimits = msgspec.field(default_factory=WorkerLimits)
+    rates: RateLimits = msgspec.field(default_factory=RateLimits)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.service.access import SECRET_BYTES, hash_of
 from nsysan.service.clock import now_utc
@@ -15,8 +16,7 @@ from nsysan.service.runs import ServedRun
 _ID_BYTES = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(msgspec.Struct, frozen=True):
     """A link as it is listed: its secret is not kept."""
 
     id: str

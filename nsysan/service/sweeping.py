@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from nsysan.service.clock import now_utc
 from nsysan.service.folder import DataFolder, remove_tree
@@ -12,8 +13,7 @@ from nsysan.service.ledger import Ledger
 from nsysan.service.uploads import Uploads
 
 
-@dataclass(frozen=True, slots=True)
-class Swept:
+class Swept(msgspec.Struct, frozen=True):
     """How many of each were removed, and how many captures that the ledger tells of are not there."""
 
     stray_files: int

@@ -12,10 +12,11 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO, Protocol
+
+import msgspec
 
 from nsysan.service.captures import drop, keep, unneeded
 from nsysan.service.clock import now_utc
@@ -30,8 +31,7 @@ _CHUNK_BYTES = 1 << 20
 _ID_BYTES = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Announced:
+class Announced(msgspec.Struct, frozen=True):
     """What a client says of a file before it brings it. ``fingerprint`` is how it will know it again, its own way."""
 
     name: str
@@ -39,8 +39,7 @@ class Announced:
     fingerprint: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Upload:
+class Upload(msgspec.Struct, frozen=True):
     """An upload: how far it has come, and its content's SHA-256 once it is complete."""
 
     id: str
@@ -58,8 +57,7 @@ class _Digest(Protocol):
     def hexdigest(self) -> str: ...
 
 
-@dataclass
-class _Hashed:
+class _Hashed(msgspec.Struct):
     """The hash of what an upload holds so far, to go on with; lost with the process, and then made from the file."""
 
     digest: _Digest

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
-from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Literal
+
+import msgspec
+from msgspec.structs import astuple
 
 from nsysan.model.trace import SmLimits
 from nsysan.synth.repetition import NOT_REPEATED, Repetition
@@ -22,8 +24,7 @@ HOPPER = SmLimits(9, 32, 64, 32, 65_536, 233_472)
 """What a multiprocessor of an H100 holds."""
 
 
-@dataclass(frozen=True, slots=True)
-class KernelShape:
+class KernelShape(msgspec.Struct, frozen=True):
     """What a kernel asks for: registers a thread, threads a block, its static and dynamic memory, blocks."""
 
     register_count: int = 32
@@ -93,7 +94,7 @@ class Export(HostRecords, GpuRecords, SampledRecords):
     ) -> Export:
         """A GPU of the machine; ``sm`` None: what its multiprocessors hold is not told."""
         speed = (memory_bytes, memory_bandwidth_bytes_per_s, sm_count)
-        limits = (None,) * len(fields(SmLimits)) if sm is None else astuple(sm)
+        limits = (None,) * len(SmLimits.__struct_fields__) if sm is None else astuple(sm)
         self._rows[schema.GPU].append((gpu_id, name, bus_location, *speed, uuid, gpu_id, gpu_id, *limits))
         return self
 

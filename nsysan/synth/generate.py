@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.synth.export import Export
 from nsysan.synth.kineto import KinetoTrace, kineto_traces
@@ -26,8 +28,7 @@ from nsysan.synth.truth.step import mean_step_ns
 from nsysan.synth.truth.system_truth import system_truth
 
 
-@dataclass(frozen=True, slots=True)
-class Generated:
+class Generated(msgspec.Struct, frozen=True):
     """The exports (or traces) by file name, and what is true of them."""
 
     name: str

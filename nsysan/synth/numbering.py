@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Numbering:
+class Numbering(msgspec.Struct, frozen=True, kw_only=True):
     """Names that end in a running number, ``count`` of them in each recording (0: none do): the next one counts on."""
 
     prefix: str

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass, replace
 from enum import Enum
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.synth.session import WITH_THE_JOB, Session
 
@@ -23,8 +25,7 @@ class Layout(str, Enum):
     PER_RANK = "per-rank"
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(msgspec.Struct, frozen=True):
     """The process and the GPU of a rank, which the process sees as CUDA device ``device_id``."""
 
     rank: int

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain
+
+import msgspec
 
 from nsysan.synth.numbering import Numbering
 from nsysan.synth.repetition import Repetition
@@ -17,8 +18,7 @@ PERIOD_UNIT_NS = 100_000
 """Counters are sampled every 100 us (10 kHz), through all recordings: the period is a multiple of that."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordingPlan:
+class RecordingPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The schema to write, the kinds of records, how often all of them; ``footprint`` is that of the job's model.
 
     ``includes_blobs``: with the payloads of NCCL's ranges.

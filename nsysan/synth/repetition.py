@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from itertools import chain, pairwise
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.synth.numbering import Numbering
 from nsysan.synth.simulation.timelines import RankTimeline, Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repetition:
+class Repetition(msgspec.Struct, frozen=True, kw_only=True):
     """The capture ``count`` times in all, each ``period_ns`` after the one before."""
 
     count: int

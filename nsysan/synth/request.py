@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import Enum
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.model.errors import UsageError
 from nsysan.model.units import format_count
@@ -29,8 +31,7 @@ class FileFormat(str, Enum):
 _SUFFIXES = {FileFormat.SQLITE: ".sqlite", FileFormat.KINETO: ".pt.trace.json"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Which job to simulate, and how to record it; ``schema`` and ``layout`` are those of SQLite files.
 
     Of ``omitted_ranks`` there is no file. With a ``clock_error_ns`` every rank's session begins at a time of its own,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.model.errors import UsageError
 from nsysan.model.registry import discover
@@ -11,8 +12,7 @@ from nsysan.synth.training.job import DATA_PARALLEL, Parallelism
 from nsysan.synth.training.knobs import Knobs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario:
+class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     """``cause`` names what holds the job back by the id a finding has, ``bottleneck_class`` its class.
 
     Both are None where nothing does. ``without`` is the same job with the cause taken away, or, of a sound twin, with

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+
+import msgspec
 
 JOB_START_UTC_NS = 1_700_000_000_000_000_000
 LONGEST_LEAD_NS = 5_000_000_000
 """Sessions begin up to this long before the job, each when its own process is ready."""
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(msgspec.Struct, frozen=True):
     """Begins at ``start_ns`` of the job's clock, which says 0 where the job begins; the file counts from there.
 
     The machine's clock is ahead of UTC by ``utc_error_ns``.

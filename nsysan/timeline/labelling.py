@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.model.arrays import Int64Array
@@ -27,8 +27,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Pieces:
+class Pieces(msgspec.Struct, frozen=True, eq=False):
     """Asked intervals cut where the label changes: piece ``i`` lies in interval ``asked[i]`` and has one label."""
 
     asked: Int64Array
@@ -37,8 +36,7 @@ class Pieces:
     labels: Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Labelling:
+class Labelling(msgspec.Struct, frozen=True, eq=False):
     """``labels[i]`` holds from ``bounds_ns[i]`` to the next bound; before the first and from the last on: ``NOBODY``.
 
     The bounds ascend strictly; the last label is ``NOBODY``.
@@ -109,8 +107,7 @@ def first_come(start_ns: Int64Array, end_ns: Int64Array) -> Labelling:
     return _from_disjoint(start_ns[visible], end_ns[visible], order[visible])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Nest:
+class Nest(msgspec.Struct, frozen=True, eq=False):
     """How intervals lie in each other: ``innermost`` at each moment, by its row, and which interval each begins in.
 
     Of several that hold the innermost began last; of equal begins it is the shortest. A parent is a row, ``NOBODY``

@@ -5,9 +5,9 @@ Everything nsysan says about a GPU's time is read off this function, so no two f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -25,8 +25,7 @@ _PARTS = tuple(Part)
 _PART_OF_STATE = np.array([_PARTS.index(part_of(Activity(state))) for state in range(STATE_COUNT)], np.int8)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StateTimes:
+class StateTimes(msgspec.Struct, frozen=True, eq=False):
     """Time per state, indexed by its bits: 32 values that add up to the window."""
 
     times_ns: Int64Array
@@ -45,8 +44,7 @@ class StateTimes:
         return int(self.times_ns[states].sum())
 
 
-@dataclass(frozen=True, eq=False)
-class Occupancy:
+class Occupancy(msgspec.Struct, frozen=True, eq=False, dict=True):
     """``states[i]``, a set of ``Activity`` bits, holds on ``[bounds_ns[i], bounds_ns[i + 1])``; neighbours differ."""
 
     bounds_ns: Int64Array

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.analysis.ceilings import CeilingsOfGpus, HeldAgainst, compute_ceilings
 from nsysan.analysis.copy_summary import CopySummary, compute_copy_summary

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.idle_causes import ANALYSIS, CauseOfIdle, IdleByCause

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from nsysan.analysis.steps import Steps, StepTable, compute_steps
 from nsysan.analysis.steps_of_device import Step, StepsOfDevice

@@ -52,7 +52,7 @@ def pieces_by_ns(of_moment: dict[int, Cause]) -> IdlePieces:
     moments = np.array(sorted(of_moment), np.int64)
     codes = np.array([CAUSES.index(of_moment[moment]) for moment in sorted(of_moment)], np.int64)
     nothing = np.zeros(len(moments), np.int64)
-    return IdlePieces(moments, moments + 1, nothing, codes, nothing)
+    return IdlePieces(moments, moments + 1, codes, nothing)
 
 
 @settings(deadline=None)

@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -113,6 +114,7 @@ CASES = st.builds(
 
 # a trace is small enough to read as it is drawn, and to shrink it takes minutes; the same are drawn every time, for
 # calls of one thread that overlap partly, which none makes, leave open what comes first
+@pytest.mark.usefixtures("mode")
 @settings(max_examples=60, deadline=None, phases=[Phase.generate], derandomize=True)
 @given(CASES)
 def test_causes_are_those_of_each_moment(case: Case) -> None:
@@ -132,8 +134,8 @@ def test_pieces_tile_the_gaps_and_neighbours_differ(case: Case) -> None:
     assert idle is not None
 
     gaps = zip(gpu.occupancy.idle().start_ns.tolist(), gpu.occupancy.idle().end_ns.tolist(), strict=True)
-    for gap, (start_ns, end_ns) in enumerate(gaps):
-        pieces = idle.pieces_of_gap(gap)
+    for start_ns, end_ns in gaps:
+        pieces = idle.pieces_of_gap(start_ns, end_ns)
         assert pieces.start_ns.tolist() == [start_ns, *pieces.end_ns.tolist()[:-1]]
         assert pieces.end_ns[-1] == end_ns
         kinds = list(zip(pieces.cause.tolist(), pieces.global_tid.tolist(), strict=True))

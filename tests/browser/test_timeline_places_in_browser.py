@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.report.fills import LIGHTS, PAINTS
 from tests.browser.test_timeline_in_browser import (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.cli.main import main
 from nsysan.hardware.ceilings_json import encode_ceilings, read_ceilings

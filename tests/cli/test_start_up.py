@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-HEAVY = ("numpy", "jinja2", "msgspec", "rich", "sqlite3", "pandas", "numba", "starlette", "uvicorn")
+HEAVY = ("numpy", "jinja2", "rich", "sqlite3", "pandas", "numba", "starlette", "uvicorn")
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.attribution.collectives.ranks import RankChoice
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from nsysan.analysis.collective_row import CollectiveRow
 from nsysan.analysis.collectives import Collectives

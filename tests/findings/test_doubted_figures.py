@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.analysis.nccl_logs import CommunicatorInLog, NcclLogs, NcclLogSummary, TimingInLog
 from nsysan.attribution.job import build_job

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
 import pytest
+from msgspec.structs import replace
 
 from nsysan.hardware.ceilings_json import ceilings_schema, decode_ceilings, encode_ceilings, read_ceilings
 from nsysan.hardware.simulated import simulate

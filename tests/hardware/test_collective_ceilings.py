@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from nsysan.hardware.answers import Ceiling, Level
 from nsysan.hardware.collective_ceilings import Exchange, RanksApart, collective_ceiling, without_curve

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.hardware.data_sheets import GpuFacts
 from nsysan.hardware.matching import match_gpu

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from nsysan.history.comparison import FindingChanges, Obstacle, OneSided, compare
 from nsysan.history.differences import Difference, differences_of

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.history.budgets import Budget, Budgets
 from nsysan.history.comparison import Obstacle, obstacles_of

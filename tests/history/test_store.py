@@ -6,10 +6,10 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.history.export import encode_runs
 from nsysan.history.schema import HISTORY

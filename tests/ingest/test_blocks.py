@@ -23,7 +23,7 @@ def test_one_value_takes_no_room_whatever_the_number_of_rows() -> None:
     assert (found.tolist(), found.strides) == ([7] * 5, (0,))
 
 
-@given(st.lists(st.lists(st.sampled_from([ABSENT, -1, 0, 0, 300, 1 << 40]), max_size=3), max_size=4))
+@given(st.lists(st.lists(st.sampled_from([ABSENT, -1, 0, 0, 300, 1 << 40]), max_size=3), max_size=20))
 def test_no_value_changes_by_being_joined(blocks: list[list[int]]) -> None:
     arrays = [[np.array(block, np.int64)] * 2 for block in blocks]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.ingest.reading import ReadOptions, survey_report
 from nsysan.synth.export import Export

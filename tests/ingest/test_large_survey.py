@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.ingest.nsys import survey
 from nsysan.ingest.reading import ReadOptions, survey_report

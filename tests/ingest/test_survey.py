@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.ingest.reading import ReadOptions, read_trace, survey_report
 from nsysan.ingest.trace_survey import contents_of

@@ -42,6 +42,16 @@ def test_gpu_work_belongs_to_the_process_of_the_cpu_events(tmp_path: Path) -> No
     assert (trace.reader, trace.capture_ns, trace.copies, trace.nvtx_ranges) == ("torch_profile", 11_000, None, None)
 
 
+def test_what_is_not_asked_for_is_not_kept(tmp_path: Path) -> None:
+    """As of an export: work stays, what the host did and the shapes of kernels go."""
+    path = written(tmp_path, event("cuda_runtime", "cudaLaunchKernel", 1, 4, thread=MAIN, correlation=9), kernel(6, 2))
+
+    trace = read_trace(path, ReadOptions(with_host=False, details=frozenset()))
+
+    assert (trace.runtime_calls, trace.nvtx_ranges, trace.kernel_dimensions) == (None, None, None)
+    assert rows(trace.kernels, "start_ns", "end_ns", "global_pid") == [(5_000, 7_000, PROCESS)]
+
+
 @pytest.mark.parametrize(
     ("name", "kinds"),
     [

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
-from dataclasses import replace
 from importlib import metadata
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan import __version__
 from nsysan.ingest import readers

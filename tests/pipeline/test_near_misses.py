@@ -5,10 +5,10 @@ The knobs are those of the scenario with the cause turned down to where it hides
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.model.verdicts import Severity
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze

@@ -6,10 +6,10 @@ import json
 import sqlite3
 from collections import Counter
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.stragglers import Stragglers
@@ -27,7 +27,7 @@ from tests.runs import result_of
 
 def request(name: str, **changes: object) -> Request:
     asked = Request(scenario=find_scenario(name), rank_count=4, step_count=4, layout=Layout.PER_RANK)
-    return replace(asked, **changes)  # type: ignore[arg-type]  # the request's own fields
+    return replace(asked, **changes)
 
 
 def written(folder: Path, asked: Request) -> list[Path]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.analysis.gemms import Gemms
 from nsysan.model.results import Skipped
@@ -28,7 +28,7 @@ def written(folder: Path, request: Request) -> list[Path]:
 
 def profile(folder: Path, name: str = "healthy", **changes: object) -> Path:
     request = replace(HEALTHY, scenario=find_scenario(name), file_format=FileFormat.KINETO, rank_count=1)
-    return written(folder, replace(request, **changes))[0]  # type: ignore[arg-type]  # the request's own fields
+    return written(folder, replace(request, **changes))[0]
 
 
 @pytest.mark.parametrize("step_count", [2, 3])

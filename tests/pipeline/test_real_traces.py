@@ -22,7 +22,7 @@ from nsysan.analysis.contention import Contention, SameStream
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime
 from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.attribution.devices import Device
-from nsysan.attribution.idle.gaps import LaunchedWork, ended_gaps
+from nsysan.attribution.idle.gaps import called_gaps
 from nsysan.attribution.job import Job, build_job
 from nsysan.attribution.launch import NO_CALL
 from nsysan.ingest.reading import ReadOptions, read_trace
@@ -81,7 +81,7 @@ def test_idle_is_cut_at_the_calls_as_by_hand(name: str) -> None:
 
 def _cut(job: Job, device: Device) -> dict[str, int]:
     hosts = {0: job.idle.threads[0].host}
-    gaps = ended_gaps(LaunchedWork.of(device.activities, hosts), device.occupancy.idle(), hosts, {0: 0})
+    gaps = called_gaps(device.activities, device.occupancy.idle(), hosts, {0: 0})
     called = gaps.call != NO_CALL
     return {
         "before_call_ns": int((gaps.call_begin_ns - gaps.start_ns)[called].sum()),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.analysis.collectives import Collectives
 from nsysan.ingest.reading import ReadOptions
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from nsysan.model.run import Run
+
+
+OPTIONS = [
+    pytest.param(AnalyzeOptions(), id="traces travel"),
+    pytest.param(AnalyzeOptions(only=("partition", "gaps", "kernels")), id="sums travel"),
+]
 
 
 def reports(folder: Path, count: int) -> list[Path]:
@@ -78,21 +84,25 @@ def by_two_processes(paths: Sequence[Path], options: ReadOptions) -> Iterator[Ou
     return read_by_processes(paths, options, 2)
 
 
-def test_what_processes_of_this_machine_read_gives_the_same_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", OPTIONS)
+def test_what_processes_of_this_machine_read_gives_the_same_run(tmp_path: Path, options: AnalyzeOptions) -> None:
     paths = reports(tmp_path, 5)
     paths[3].write_bytes(b"")
 
-    there = analyze(paths, AnalyzeOptions(), read=by_two_processes)
+    there = analyze(paths, options, read=by_two_processes)
 
-    assert without_time(there) == without_time(analyze(paths, AnalyzeOptions()))
+    assert without_time(there) == without_time(analyze(paths, options))
     assert [note.sentence.partition(" ")[0] for note in there.notes if note.id == "report_left_out"] == ["rank3.sqlite"]
 
 
-def test_a_report_that_kills_its_process_costs_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("options", OPTIONS)
+def test_a_report_that_kills_its_process_costs_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: AnalyzeOptions
+) -> None:
     paths = reports(tmp_path, 4)
     monkeypatch.setattr("nsysan.pipeline.local_workers._serve", _serve_or_die)
 
-    run = analyze(paths, AnalyzeOptions(), read=by_two_processes)
+    run = analyze(paths, options, read=by_two_processes)
 
     assert [report.name for report in run.reports] == [f"rank{rank}.sqlite" for rank in (0, 1, 3)]
     [note] = [note for note in run.notes if note.id == "report_left_out"]
@@ -133,13 +143,16 @@ def test_processes_are_started_where_reading_takes_long(
     assert sum(started) == process_count
 
 
-def test_what_workers_of_a_cluster_read_gives_the_same_run(tmp_path: Path, cluster: Any) -> None:
+@pytest.mark.parametrize("options", OPTIONS)
+def test_what_workers_of_a_cluster_read_gives_the_same_run(
+    tmp_path: Path, cluster: Any, options: AnalyzeOptions
+) -> None:
     paths = reports(tmp_path, 8)
     paths[5].write_bytes(b"")
 
-    there = analyze(paths, AnalyzeOptions(), read=reading_on(cluster.scheduler_address))
+    there = analyze(paths, options, read=reading_on(cluster.scheduler_address))
 
-    assert without_time(there) == without_time(analyze(paths, AnalyzeOptions()))
+    assert without_time(there) == without_time(analyze(paths, options))
     assert [note.sentence.partition(" ")[0] for note in there.notes if note.id == "report_left_out"] == ["rank5.sqlite"]
 
 

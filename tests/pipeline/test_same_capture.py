@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.ingest.reading import ReadOptions, read_trace
@@ -18,6 +18,7 @@ from nsysan.model.run import Run
 from nsysan.model.tables import ABSENT, Kernels
 from nsysan.model.trace import Trace
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
+from nsysan.pipeline.report_tasks import ReadReport
 from nsysan.pipeline.same_capture import is_same_capture, without_repeats
 from nsysan.synth.export import Export
 from nsysan.synth.generate import generate
@@ -35,6 +36,10 @@ def export() -> Export:
     return (
         made.copy(20, 30, 64).nvtx(0, 50, "step").nvtx(5, 45, "forward", registered=True).call(5, 9, "cudaLaunchKernel")
     )
+
+
+def read_report(path: Path) -> ReadReport:
+    return ReadReport(read_trace(path, ReadOptions()), None)
 
 
 def every_form(folder: Path) -> dict[str, Path]:
@@ -113,30 +118,29 @@ def test_what_differs_in_anything_is_another_rank(tmp_path: Path, difference: st
 
 
 def test_nothing_recorded_is_no_evidence(tmp_path: Path) -> None:
-    traces = [
-        read_trace(Export().environment("RANK", str(rank)).write(tmp_path / f"rank{rank}.sqlite"), ReadOptions())
-        for rank in (0, 1)
+    reports = [
+        read_report(Export().environment("RANK", str(rank)).write(tmp_path / f"rank{rank}.sqlite")) for rank in (0, 1)
     ]
 
-    assert without_repeats(traces) == (traces, [])
+    assert without_repeats(reports) == (reports, [])
 
 
 def test_ranks_of_pytorch_that_did_the_same_at_the_same_time(tmp_path: Path) -> None:
-    traces = []
+    reports = []
     for rank in (0, 1):
         launch = event("cuda_runtime", "cudaLaunchKernel", 1, 1, thread=(42, 42), correlation=1)
         job = {"baseTimeNanoseconds": 1_700_000_000_000_000_000, "distributedInfo": {"rank": rank, "world_size": 2}}
-        traces.append(read_trace(written(tmp_path, launch, kernel(5, 1), **job), ReadOptions()))
+        reports.append(read_report(written(tmp_path, launch, kernel(5, 1), **job)))
 
-    assert without_repeats(traces) == (traces, [])
+    assert without_repeats(reports) == (reports, [])
 
 
 @pytest.mark.parametrize("scenario", all_scenarios(), ids=lambda scenario: scenario.name)
 def test_simulated_ranks_are_never_one(tmp_path: Path, scenario: object) -> None:
     made = generate(Request(scenario=scenario, rank_count=3, step_count=2, layout=Layout.PER_RANK))  # type: ignore[arg-type]
-    traces = [read_trace(written_.write(tmp_path / name), ReadOptions()) for name, written_ in made.exports.items()]
+    reports = [read_report(written_.write(tmp_path / name)) for name, written_ in made.exports.items()]
 
-    assert without_repeats(traces) == (traces, [])
+    assert without_repeats(reports) == (reports, [])
 
 
 ROWS = st.lists(st.tuples(*[st.integers(0, 2)] * 3), max_size=5)
@@ -144,7 +148,7 @@ ROWS = st.lists(st.tuples(*[st.integers(0, 2)] * 3), max_size=5)
 
 def _trace(original: Trace, rows: list[tuple[int, int, int]], strings: dict[int, str]) -> Trace:
     """The trace with these kernels: start, stream and name."""
-    columns = {name: np.zeros(len(rows), np.int64) for name in Kernels.__dataclass_fields__}
+    columns = {name: np.zeros(len(rows), np.int64) for name in Kernels.__struct_fields__}
     for place, name in enumerate(("start_ns", "stream_id", "name_id")):
         columns[name] = np.array([row[place] for row in rows], np.int64)
     columns["correlation_id"] = np.full(len(rows), ABSENT)

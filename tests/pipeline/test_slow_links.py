@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.model.ceilings import Ceilings, Origin
 from nsysan.model.verdicts import BottleneckClass, Severity

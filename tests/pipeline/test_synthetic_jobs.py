@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime
 from nsysan.analysis.steps import Steps

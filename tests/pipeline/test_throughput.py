@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.analysis.baseline import FROM_MODEL, Baseline
 from nsysan.attribution.collectives.ranks import RankChoice

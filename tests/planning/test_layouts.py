@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from nsysan.model.purposes import Purpose
 from nsysan.planning.layouts import halved, held_bytes, laid_out, micro_batch_count, parameters_of_gpu, sent_bytes

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.model.errors import InputError, UsageError
 from nsysan.planning.flop import Attention, flop_per_token

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.planning.cost import gpu_hours, saved_frac
 from nsysan.planning.flop import Attention, flop_per_token

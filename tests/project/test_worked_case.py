@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import shutil
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.analysis.baseline import Baseline
 from nsysan.analysis.gpu_time import GpuTime
@@ -101,12 +101,12 @@ def won_alone_ms(**knobs: object) -> float:
     scenario = find_scenario("case_128_gpus")
     slower = scenario.knobs.straggler
     assert slower is not None
-    changed = replace(scenario.knobs, straggler=replace(slower, **knobs), **knobs)  # type: ignore[arg-type]  # knobs' own
+    changed = replace(scenario.knobs, straggler=replace(slower, **knobs), **knobs)
     return step_ms(scenario.name) - step_ms(scenario.name, knobs=changed)
 
 
 def step_ms(name: str, **changes: object) -> float:
-    scenario = replace(find_scenario(name), **changes)  # type: ignore[arg-type]  # the scenario's own fields
+    scenario = replace(find_scenario(name), **changes)
     request = Request(scenario=scenario, rank_count=4, step_count=4, layout=Layout.PER_RANK)
     ranks = generate(request).truth.ranks
     means = [(rank.steps[-1].end_ns - rank.steps[1].start_ns) / (len(rank.steps) - 1) for rank in ranks]

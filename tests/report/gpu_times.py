@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import DeviceTimes, GpuTime, GpuTimes, JobTimes, PartSpreads, Spread
 from nsysan.model.idle import Cause, IdleCauses
@@ -61,7 +62,7 @@ def device(device_id: str, gpu_times: GpuTimes, **changes: object) -> DeviceTime
         longest_idle_gap_ns=gpu_times.longest_idle_gap_ns,
         excluded_records={},
     )
-    return replace(times, **changes)  # type: ignore[arg-type]  # the caller names fields of its own
+    return replace(times, **changes)
 
 
 def gpu_time(gpus: Sequence[GpuTimes], devices: Sequence[DeviceTimes] | None = None) -> GpuTime:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import GpuTime, StartUp
 from nsysan.model.idle import Cause, IdleCauses

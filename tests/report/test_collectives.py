@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from nsysan.analysis.collectives import Collectives, RankRow
 from nsysan.analysis.lateness_causes import WhyLate

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.analysis.collective_figures import COLLECTIVE_RUNS
 from nsysan.analysis.kernel_summary import KERNEL_MEDIANS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.analysis.copy_summary import CopyRow, CopySummary
 from nsysan.report.elements import Cell

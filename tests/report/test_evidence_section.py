@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from nsysan.analysis.baseline import Baseline
 from nsysan.analysis.gpu_samples import SampledGpus

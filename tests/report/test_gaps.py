@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
 from nsysan.report.causes import most_awaited

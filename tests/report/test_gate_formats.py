@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.history.budgets import Budget, Budgets
 from nsysan.history.gate import GateResult, judge

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from nsysan.analysis.gap_sentence import GapCall, GapSpan
 from nsysan.analysis.gap_story import GapStory

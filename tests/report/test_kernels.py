@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.analysis.kernel_summary import KernelSummary, OmittedKernels
 from nsysan.model.kernels import KernelClass

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from nsysan.analysis.lanes.places import PartPlace
 from nsysan.model.idle import Cause, IdleCauses

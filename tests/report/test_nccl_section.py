@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from nsysan.analysis.nccl_logs import NcclLogs, NcclLogSummary
 from nsysan.analysis.nccl_tests import NcclTests

@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan import __version__
 from nsysan.analysis.gpu_time import StartUp

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import StartUp
 from nsysan.model.findings import Evidence, EvidencePlace, PlaceKind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import GpuTime, StartUp
 from nsysan.analysis.steps import Steps

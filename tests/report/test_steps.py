@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from nsysan.analysis.steps import Steps
 from nsysan.analysis.steps_of_device import StepsOfDevice

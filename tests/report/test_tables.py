@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 
+import msgspec
 import pytest
+from msgspec.structs import astuple
 
 from nsysan.report.comparison.page import comparison_sections
 from nsysan.report.elements import Cell, Column, Table
@@ -26,9 +27,9 @@ def tables_in(view: object) -> Iterator[Table]:
     elif isinstance(view, tuple):
         for entry in view:
             yield from tables_in(entry)
-    elif is_dataclass(view):
-        for field in fields(view):
-            yield from tables_in(getattr(view, field.name))
+    elif isinstance(view, msgspec.Struct):
+        for entry in astuple(view):
+            yield from tables_in(entry)
 
 
 def tables_of_a_run() -> list[Table]:

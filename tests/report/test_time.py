@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
+
+from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.model.partition import PartTimes

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import msgspec
+from msgspec.structs import replace
 
 from nsysan.analysis.baseline import Baseline, BaselineFigures
 from nsysan.analysis.lateness_causes import WhyLate

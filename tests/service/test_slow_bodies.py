@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import pytest
+from msgspec.structs import replace
 from starlette.requests import ClientDisconnect, Request
 
 from nsysan.service.refusals import Refusal

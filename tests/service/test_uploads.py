@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.service.names import file_name
 from nsysan.service.refusals import Conflict, NoRoom, NotThere, Refusal, TooMuch

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from dataclasses import replace
 from itertools import accumulate
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.model.errors import UsageError
 from nsysan.model.kernels import Collective
@@ -38,7 +38,7 @@ def truth_of(scenario: str, rank_count: int = 4) -> Truth:
 
 def simulated(scenario: str, rank_count: int, **knobs: object) -> Simulation:
     found = find_scenario(scenario)
-    turned = replace(found.knobs, **knobs)  # type: ignore[arg-type]  # the knobs' own fields
+    turned = replace(found.knobs, **knobs)
     job = Job(knobs=turned, rank_count=rank_count, step_count=3, seed=0, parallelism=found.parallelism)
     return simulate(job.programs())
 

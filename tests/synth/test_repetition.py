@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
@@ -177,7 +177,7 @@ def test_every_copied_call_launches_its_own_copy_of_the_work(tmp_path: Path) -> 
 def test_the_partition_of_a_repeated_job_is_its_truth(scenario: Scenario, schema: str, tmp_path: Path) -> None:
     request = Request(scenario=scenario, rank_count=2, step_count=2, schema=schema, recording_count=3)
     apart = {} if schema == "3.7" else {"layout": Layout.PER_RANK, "clock_error_ns": 1_000_000}
-    generated = generate(replace(request, **apart))  # type: ignore[arg-type]  # the request's own fields
+    generated = generate(replace(request, **apart))
 
     paths = [path for path in write(generated, tmp_path) if path.suffix == ".sqlite"]
 

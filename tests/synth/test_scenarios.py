@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.errors import UsageError

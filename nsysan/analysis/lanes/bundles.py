@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.model.arrays import Int64Array
+from nsysan.model.distinct import Distinct
 from nsysan.model.packing import pack
 from nsysan.timeline.ordering import foremost, order_of
 
 
-@dataclass(frozen=True, slots=True)
-class RangesOfDepth:
+class RangesOfDepth(msgspec.Struct, frozen=True):
     """Ranges of one depth of a thread, in order of begin."""
 
     start_ns: Int64Array
@@ -35,7 +35,7 @@ def pack_bundles(ranges: list[RangesOfDepth], origin_ns: int, limit: int) -> tup
 
 def by_depth(start_ns: Int64Array, end_ns: Int64Array, depth: Int64Array) -> Iterator[RangesOfDepth]:
     """The ranges of each depth that has any."""
-    for each in np.unique(depth).tolist():
+    for each in Distinct.of(depth).values.tolist():
         yield RangesOfDepth(start_ns[depth == each], end_ns[depth == each], each)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.activities import Activities
@@ -15,8 +15,7 @@ NEIGHBOUR_COUNT = 24
 """Activities shown before a place and after it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Excerpt:
+class Excerpt(msgspec.Struct, frozen=True, eq=False):
     """Stretches of a window, and every activity that runs in them, in order of begin."""
 
     spans: Intervals

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.lanes.waits import CAUSES_LAST_FIRST, cause_coverage, cause_edges, no_causes
@@ -25,8 +25,7 @@ Idle time with a known cause is in the cause's column, and only the rest in that
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(msgspec.Struct, frozen=True):
     """Parts and causes over time, as ``piece_count`` pieces from ``start_ns`` on that follow each other without a hole.
 
     ``pieces`` packs of each piece its length, the columns that have a share of it as bits, and the time of each of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.kernel_summary import KernelRow
@@ -24,8 +24,7 @@ PLACED_PARTS = (Part.OPAQUE_GRAPH, Part.EXPOSED_COMMUNICATION, Part.EXPOSED_COPY
 """The parts in which something other than compute runs alone; idle time has gaps instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class KernelPlace:
+class KernelPlace(msgspec.Struct, frozen=True):
     """The longest run of the kernels of one name inside the windows of the GPUs shown; of equals the first."""
 
     name_hash: str
@@ -34,8 +33,7 @@ class KernelPlace:
     duration_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class PartPlace:
+class PartPlace(msgspec.Struct, frozen=True):
     """The longest unbroken stretch of a part on the GPUs shown; of equals the first."""
 
     part: Part

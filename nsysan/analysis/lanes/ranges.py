@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.analysis.lanes.bundles import by_depth, pack_bundles
@@ -27,8 +27,7 @@ BUNDLED = 16
 """For so many ranges that may be kept there may be one bundle a depth of those that are not."""
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadRanges:
+class ThreadRanges(msgspec.Struct, frozen=True):
     """NVTX ranges of a thread, those of up to ``DEPTH_LIMIT`` others around them left out.
 
     ``ranges`` packs of each of ``range_count`` ranges, in order of begin, the time since the begin before (the first:
@@ -49,8 +48,7 @@ class ThreadRanges:
     bundles: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RangeRoom:
+class RangeRoom(msgspec.Struct, frozen=True):
     """How many ranges of a thread may be kept, the names they share with everything else, and where all are wanted."""
 
     limit: int

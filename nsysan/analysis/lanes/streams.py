@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.analysis.lanes.excerpt import Excerpt
@@ -24,8 +23,7 @@ STREAM_LIMIT = 6
 _KIND_BITS = np.array([int(kind) for kind in Activity])
 
 
-@dataclass(frozen=True, slots=True)
-class StreamLane:
+class StreamLane(msgspec.Struct, frozen=True):
     """What ran on one stream of a process. The parts of ``lane`` are those of this stream alone.
 
     ``activities`` packs of each of ``activity_count`` activities in the GPU's ``exact`` spans, in order of begin, the
@@ -41,8 +39,7 @@ class StreamLane:
     activities: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _StreamKeys:
+class _StreamKeys(msgspec.Struct, frozen=True, eq=False):
     """A code per activity; activities of one stream have equal ones."""
 
     codes: Int64Array

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.collectives.clock_line import FASTEST_DRIFT_FRAC, FEWEST_FOR_DRIFT, line_through
@@ -21,8 +21,7 @@ _SHIFTS_AT_ONCE = 512
 _CLOSELY_CHECKED = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Alignment:
+class Alignment(msgspec.Struct, frozen=True):
     """Entry ``i`` of one list belongs to entry ``i + shift`` of the reference.
 
     ``offset_ns`` is the median of end - reference's end, ``apart_ns`` the median distance from it, or from 0 where both
@@ -60,8 +59,7 @@ def _apart_from_line(reference_ns: Int64Array, ends_ns: Int64Array, shift: int) 
     return float(np.median(np.abs(line_through(own_ns, own_ns - other_ns).moved(own_ns) - other_ns)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Fits:
+class _Fits(msgspec.Struct, frozen=True, eq=False):
     """Of each shift the median difference of ends, mean (cut off) and median distance from it, and how many meet.
 
     The medians are those of the shifts that ``_equally_good`` names; of others they may be infinite.

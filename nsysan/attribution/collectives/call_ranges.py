@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
+import msgspec
 import numpy as np
 
 from nsysan.attribution.collectives.kinds import KINDS
@@ -17,8 +16,7 @@ CALL_KINDS = {name: KINDS.index(kind) for name, kind in COLLECTIVE_OF_CALL.items
 """The kind of each call of NCCL, by its name in small letters and without ``nccl``."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CallRanges:
+class CallRanges(msgspec.Struct, frozen=True, eq=False):
     """Ranges that are calls of NCCL, as rows of the host's ranges: the kind of each and the row that launches it."""
 
     rows: Int64Array
@@ -30,7 +28,7 @@ def payloads_of(payloads: NcclPayloads | None, threads: Int64Array, starts_ns: I
     """The payload of each range, all of it ABSENT where there is none."""
     nothing = np.full(len(threads), ABSENT)
     if payloads is None or not len(payloads):
-        return NcclPayloads(*[nothing] * len(fields(NcclPayloads)))
+        return NcclPayloads(*[nothing] * len(NcclPayloads.__struct_fields__))
     values, thread_of = coded(np.concatenate([payloads.global_tid, threads]))
     order = order_of(thread_of[: len(payloads)], payloads.start_ns)
     held_threads, held_ns = thread_of[: len(payloads)][order], payloads.start_ns[order]

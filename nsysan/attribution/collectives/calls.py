@@ -5,16 +5,14 @@ A call launches its kernel itself, unless it stands in a group: then the call th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.model.arrays import Int64Array
 from nsysan.model.tables import Table
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Calls(Table):
+class Calls(Table, frozen=True):
     """Calls of one report, in order of the stretches that launch them.
 
     ``span_start_ns`` to ``span_end_ns`` on ``global_tid`` is that stretch. ``communicator`` is a place in
@@ -37,8 +35,7 @@ class Calls(Table):
     dtype: Int64Array
 
 
-@dataclass(frozen=True, slots=True)
-class Introduction:
+class Introduction(msgspec.Struct, frozen=True):
     """A rank that a process learned when it made a communicator; ``in_capture`` says whether the capture saw it."""
 
     report: int
@@ -50,8 +47,7 @@ class Introduction:
     in_capture: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class CommunicatorKey:
+class CommunicatorKey(msgspec.Struct, frozen=True):
     """What names a communicator over all reports; ``ranks`` of the job and ``size`` where they are told."""
 
     name: str
@@ -60,8 +56,7 @@ class CommunicatorKey:
     description: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CallsOfReport:
+class CallsOfReport(msgspec.Struct, frozen=True):
     """The calls of one report, what their columns refer to, and what its processes were told of communicators."""
 
     calls: Calls

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.attribution.clocks import Clock
 from nsysan.attribution.collectives.clock_line import ClockLine, line_through
@@ -17,8 +18,7 @@ from nsysan.attribution.collectives.series import Clocks, Series
 from nsysan.model.arrays import Int64Array
 
 
-@dataclass(frozen=True, slots=True)
-class FittedClocks:
+class FittedClocks(msgspec.Struct, frozen=True):
     """Per report: the line onto the common clock, which reports are on one, and how far its ends lie from the others'.
 
     Reports with equal ``component_of`` share collectives, directly or through others; the lines of such are right to

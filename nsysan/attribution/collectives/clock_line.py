@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.model.arrays import Int64Array
@@ -15,8 +14,7 @@ FASTEST_DRIFT_FRAC = 5e-4
 _BINS = 64
 
 
-@dataclass(frozen=True, slots=True)
-class ClockLine:
+class ClockLine(msgspec.Struct, frozen=True):
     """Moments of one clock on another: time + ``offset_ns`` + ``drift_frac`` * time, from the session's begin on."""
 
     offset_ns: int = 0

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.collectives.calls import CallsOfReport, CommunicatorKey
@@ -16,8 +16,7 @@ from nsysan.model.tables import ABSENT
 NOT_IN = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Communicator:
+class Communicator(msgspec.Struct, frozen=True):
     """``size`` is null where nothing tells it; ``rank_of`` has the members whose rank in it is known."""
 
     name: str

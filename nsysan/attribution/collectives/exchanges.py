@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.attribution.collectives.kinds import KINDS, SEND_RECV
@@ -34,8 +33,7 @@ def hands_out(series: Series, operations: Operations) -> bool:
     return series.kind == _ALL_TO_ALL or is_among_all(series, operations)
 
 
-@dataclass(frozen=True, slots=True)
-class Skew:
+class Skew(msgspec.Struct, frozen=True):
     """``ratio`` = bytes of the busiest rank / mean over ranks; ``column`` is the rank that is busiest over all."""
 
     ratio: float

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.model.arrays import BoolArray, Int64Array
@@ -20,8 +20,7 @@ _COMPUTES: BoolArray = np.array(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Exposure:
+class Exposure(msgspec.Struct, frozen=True):
     """By member, on its report's clock: when communication is exposed and when it computes; a member may have none."""
 
     exposed: Mapping[int, Intervals]

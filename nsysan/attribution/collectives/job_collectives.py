@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.attribution.clocks import Clock
 from nsysan.attribution.collectives.calls import CallsOfReport

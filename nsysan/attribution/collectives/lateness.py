@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,8 +17,7 @@ from nsysan.model.tables import Table
 TWO = 2
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Arrivals(Table):
+class Arrivals(Table, frozen=True):
     """A row for each instance and member that came last to it.
 
     ``late_ns`` is how long after the others the last ones came, ``caused_ns`` what this one is charged with: the waits

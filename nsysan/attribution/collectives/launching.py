@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.attribution.collectives.calls import Calls
@@ -16,8 +15,7 @@ from nsysan.model.tables import RuntimeCalls
 NO_SPAN = -1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CallsOfKernels:
+class CallsOfKernels(msgspec.Struct, frozen=True, eq=False):
     """Kernel ``i`` runs the calls ``first[i]`` to ``first[i] + count[i]``.
 
     Where several kernels of one stretch share its calls and nothing tells which runs which, ``is_shared`` is set, and
@@ -58,8 +56,7 @@ def calls_of_kernels(
     return CallsOfKernels(first, count, is_shared)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Spans:
+class _Spans(msgspec.Struct, frozen=True, eq=False):
     """The stretches that launch, in order of thread and begin, with the calls of each."""
 
     first: Int64Array

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.attribution.collectives.calls import Calls, CallsOfReport, CommunicatorKey, Introduction
 from nsysan.attribution.collectives.calls_of_report import launching_calls
@@ -32,16 +33,14 @@ _MOST_COMPARED = 50_000_000
 _Process = tuple[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class LogUse:
+class LogUse(msgspec.Struct, frozen=True):
     """What a log gave: how many processes of the traces it is of, and how many of their calls it told more of."""
 
     process_count: int
     call_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedCalls:
+class LoggedCalls(msgspec.Struct, frozen=True):
     """The calls of every report with what logs told, and what each log gave."""
 
     calls: tuple[CallsOfReport, ...]
@@ -141,8 +140,7 @@ def _whole_bytes(call: LoggedCall) -> int:
     return whole if whole < _LARGEST_BYTES else ABSENT
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Filling:
+class _Filling(msgspec.Struct, frozen=True, eq=False):
     """What one log tells of one report, whose processes it names ``own``, by number."""
 
     host: Host

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from nsysan.attribution.collectives.series import Series
 from nsysan.attribution.collectives.waiting import Waits
 from nsysan.model.arrays import Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Measured:
+class Measured(msgspec.Struct, frozen=True, eq=False):
     """A series with what is known of its complete instances; ``waits`` is null where nothing is."""
 
     series: Series

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.attribution.matching import ListedDevice
 from nsysan.model.arrays import Int64Array
 from nsysan.model.partition import Activity
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(msgspec.Struct, frozen=True):
     """A device with work; ``kernel_rows`` are its sound communication kernels, as rows of its trace's kernels.
 
     ``communicates`` says whether there are any, also where no row is known.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.attribution.collectives.call_ranges import CALL_KINDS, CallRanges, payloads_of
 from nsysan.attribution.collectives.calls import NO_CALLS, Calls, CallsOfReport, CommunicatorKey, Introduction

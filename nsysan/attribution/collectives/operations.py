@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.collectives.calls import Calls, CallsOfReport
@@ -26,8 +26,7 @@ SEVERAL = -2
 """The peer of an operation that has several."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Operations(Table):
+class Operations(Table, frozen=True):
     """A communication kernel of one rank, on its report's clock, by member and begin.
 
     ``kind`` is a number of a ``KindTable``, ``backend`` and ``dtype`` are places in lists of names, ``communicator`` is
@@ -60,8 +59,7 @@ class Operations(Table):
         return self.end_ns - self.start_ns
 
 
-@dataclass(frozen=True, slots=True)
-class JobOperations:
+class JobOperations(msgspec.Struct, frozen=True):
     """The operations of a job and what their columns refer to."""
 
     operations: Operations
@@ -93,8 +91,7 @@ def operations_of(
     return JobOperations(Operations.concatenate(pieces), kinds, backends.all(), dtypes.all())
 
 
-@dataclass(frozen=True, slots=True)
-class _Builder:
+class _Builder(msgspec.Struct, frozen=True):
     hosts: Sequence[Host]
     calls: Sequence[CallsOfReport]
     communicators: Communicators
@@ -174,8 +171,7 @@ def _whole_sizes(calls: Calls, rank_counts: Int64Array) -> Int64Array:
     return np.where(known, calls.size_bytes * np.where(calls.is_part == 1, rank_counts, 1), ABSENT)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Told:
+class _Told(msgspec.Struct, frozen=True, eq=False):
     """What the calls of each kernel tell together: those from ``first`` on, ``count`` of them."""
 
     calls: Calls

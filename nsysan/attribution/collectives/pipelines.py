@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+import msgspec
 
 from nsysan.attribution.collectives.kinds import SEND_RECV
 from nsysan.attribution.collectives.measured import Measured
@@ -15,8 +16,7 @@ _NEIGHBOURS = 2
 """A stage has one before and one after it at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pipeline:
+class Pipeline(msgspec.Struct, frozen=True):
     """One member a stage, in order; ``boundaries`` are the series between stage k and the next, as places."""
 
     members: tuple[int, ...]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from nsysan.attribution.collectives.calls import Introduction
 from nsysan.attribution.collectives.members import Member
@@ -19,20 +20,18 @@ _RECORDED = (RankSource.PROFILER, RankSource.MPI, RankSource.ENVIRONMENT)
 """What a report itself records, the surest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankChoice:
+class RankChoice(msgspec.Struct, frozen=True):
     """What the user says: ranks by file name, process id or device id, and how many ranks the job has.
 
     ``left_out_count`` reports of it could not be read: the job has at least as many ranks more than are given.
     """
 
-    ranks: Mapping[str, int] = field(default_factory=dict)
+    ranks: Mapping[str, int] = msgspec.field(default_factory=dict)
     world_size: int | None = None
     left_out_count: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(msgspec.Struct, frozen=True):
     """A rank that several members say they are, by one source, and the names of their reports."""
 
     rank: int
@@ -40,8 +39,7 @@ class Claim:
     reports: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Ranks:
+class Ranks(msgspec.Struct, frozen=True):
     """The rank of each member and what tells it; ``world_size`` is null where nothing tells how many there are.
 
     ``contested`` is the first rank that two members claim where that kept the surest source from being believed: then

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.attribution.collectives.alignment import AGREEMENT_NS, align, placed, placed_by_number
 from nsysan.attribution.collectives.clock_line import ClockLine
@@ -20,16 +21,14 @@ _TWO = 2
 """Of two ranks each can only exchange with the other."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Lane:
+class Lane(msgspec.Struct, frozen=True, eq=False):
     """The operations of one member in a series, in order of begin, as rows of the operations."""
 
     member: int
     rows: Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Series:
+class Series(msgspec.Struct, frozen=True, eq=False):
     """Instances of one kind: ``table`` has the row of each instance's operation on each of ``members``, -1 for none.
 
     ``communicator`` is a place in the job's, -1 where it is not known. ``is_whole`` says whether ``members`` are all
@@ -68,8 +67,7 @@ class Clocks:
         return self._lines[self.report_of[member]].moved(times_ns)
 
 
-@dataclass(frozen=True, slots=True)
-class Pairing:
+class Pairing(msgspec.Struct, frozen=True):
     """What series are built from."""
 
     found: JobOperations
@@ -96,8 +94,7 @@ def all_series(pairing: Pairing) -> list[Series]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Key:
+class _Key(msgspec.Struct, frozen=True):
     """What the operations of a series share; ``peers`` are the two ranks of messages between two."""
 
     kind: int

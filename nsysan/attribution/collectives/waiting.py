@@ -11,16 +11,14 @@ What lies before is waiting. Nothing is below 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.attribution.collectives.kinds import Meeting
 from nsysan.model.arrays import Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Waits:
+class Waits(msgspec.Struct, frozen=True, eq=False):
     """``transfer_ns`` by instance; ``wait_ns`` by instance (row) and rank (column), the begin of its duration.
 
     ``awaited`` is the column that all others of an instance waited for; None where that is whoever waited least.

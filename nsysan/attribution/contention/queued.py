@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from nsysan.attribution.activities import Activities
@@ -21,8 +19,7 @@ _MOST_LOOKED_AT = 10_000
 _NOTHING_ENDED = -1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CalledWork(Table):
+class CalledWork(Table, frozen=True):
     """The work of a device that a call launched, in order of its end.
 
     ``free_ns`` is when its stream had ended all that was called before it and its call had returned: it could begin
@@ -39,8 +36,7 @@ class CalledWork(Table):
     is_communication: BoolArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class QueuedWork(Table):
+class QueuedWork(Table, frozen=True):
     """Work that stood ready from ``ready_ns`` on, and began when ``behind`` had ended; positions among activities."""
 
     activity: Int64Array

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
+import msgspec
 import numpy as np
 
 from nsysan.attribution.devices import Gpu
@@ -18,8 +17,7 @@ from nsysan.timeline.intervals import union
 from nsysan.timeline.ordering import grouped_rows
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ComparedKernels(Table):
+class ComparedKernels(Table, frozen=True):
     """One row for kernels of one name, grid and block that ran often enough alone and beside communication.
 
     ``activity`` is one of them, as a position among the GPU's activities. ``beside_ns`` is the time of those beside
@@ -44,7 +42,7 @@ def compared_kernels(job: Job, gpu: Gpu) -> ComparedKernels:
     """The compute kernels in the GPU's window that can be compared; none where their dimensions are not known."""
     rows, shape = _kernels_of_known_shape(job, gpu)
     if not len(rows):
-        return ComparedKernels(*[rows] * len(fields(ComparedKernels)))
+        return ComparedKernels(*[rows] * len(ComparedKernels.__struct_fields__))
     activities = gpu.activities.take(rows)
     communicates = np.isin(gpu.activities.kind, (int(Activity.COMMUNICATION), int(Activity.FUSED)))
     covered = union(gpu.activities.start_ns[communicates], gpu.activities.end_ns[communicates])
@@ -91,8 +89,7 @@ def _compared(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Grouped:
+class _Grouped(msgspec.Struct, frozen=True, eq=False):
     """Durations by group, each group's from the shortest to the longest, one group after the other."""
 
     counts: Int64Array

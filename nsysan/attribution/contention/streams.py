@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.attribution.activities import SOURCES, Activities
@@ -14,8 +13,7 @@ from nsysan.model.tables import ABSENT
 from nsysan.model.trace import Trace
 
 
-@dataclass(frozen=True, slots=True)
-class SharedStream:
+class SharedStream(msgspec.Struct, frozen=True):
     """Communication kernels on the stream that computes most, of all there are; times are sums of lengths."""
 
     count: int

@@ -7,7 +7,7 @@ import numpy as np
 from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.idle.gaps import EndedGaps
 from nsysan.attribution.idle.host_thread import HostThreads
-from nsysan.attribution.idle.idle_pieces import IdlePieces
+from nsysan.attribution.idle.idle_pieces import GapPieces
 from nsysan.model.distinct import distinct
 from nsysan.model.idle import Cause
 from nsysan.model.thresholds import HANDOVER_NS, LONG_CALL_NS
@@ -16,14 +16,14 @@ from nsysan.timeline.intervals import Intervals, union
 from nsysan.timeline.labelling import NOBODY, first_come
 
 
-def pieces_after(gaps: EndedGaps, threads: HostThreads) -> IdlePieces:
+def pieces_after(gaps: EndedGaps, threads: HostThreads) -> GapPieces:
     """The pieces from the end of the calls on: up to 20 us of handing over, then loading of code or the device."""
     gaps = gaps.take(np.flatnonzero(gaps.end_ns > gaps.call_return_ns))
     tids = threads.host.calls.global_tid[gaps.call]
     handed_ns = np.minimum(gaps.call_return_ns + HANDOVER_NS, gaps.end_ns)
     had_returned = gaps.call_end_ns <= gaps.start_ns
     first_cause = np.where(had_returned, code_of(Cause.HANDOVER), code_of(Cause.LAUNCH_LATENCY))
-    found = [IdlePieces(gaps.call_return_ns, handed_ns, gaps.gap, first_cause, tids)]
+    found = [GapPieces(gaps.call_return_ns, handed_ns, first_cause, tids, gaps.gap)]
     # the driver loads a function inside the call that launches it first: a short call has loaded nothing
     loads_function = (gaps.is_first_launch == 1) & (gaps.call_end_ns - gaps.call_start_ns > LONG_CALL_NS)
     processes = tids & PROCESS_BITS
@@ -34,8 +34,8 @@ def pieces_after(gaps: EndedGaps, threads: HostThreads) -> IdlePieces:
         of_gap = rows[pieces.asked]
         loading = (pieces.labels != NOBODY) | loads_function[of_gap]
         cause = np.where(loading, code_of(Cause.MODULE_LOADING), code_of(Cause.DEVICE_WAIT))
-        found.append(IdlePieces(pieces.start_ns, pieces.end_ns, gaps.gap[of_gap], cause, tids[of_gap]))
-    return IdlePieces.concatenate(found).solid()
+        found.append(GapPieces(pieces.start_ns, pieces.end_ns, cause, tids[of_gap], gaps.gap[of_gap]))
+    return GapPieces.concatenate(found).solid()
 
 
 def _long_loads(threads: HostThreads, process: int) -> Intervals:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.idle.gaps import EndedGaps
 from nsysan.attribution.idle.host_thread import HostThread, HostThreads
-from nsysan.attribution.idle.idle_pieces import IdlePieces
+from nsysan.attribution.idle.idle_pieces import GapPieces
 from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.distinct import distinct
 from nsysan.model.idle import Cause
@@ -22,8 +20,7 @@ from nsysan.timeline.labelling import NOBODY
 _NEVER = int(np.iinfo(np.int64).min)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _HostParts(Table):
+class _HostParts(Table, frozen=True):
     """Stretches of gaps before the call, each with the thread that the GPU waits for; ``row`` is the gap's."""
 
     start_ns: Int64Array
@@ -32,18 +29,18 @@ class _HostParts(Table):
     global_tid: Int64Array
 
 
-def pieces_before(gaps: EndedGaps, threads: HostThreads) -> IdlePieces:
+def pieces_before(gaps: EndedGaps, threads: HostThreads) -> GapPieces:
     """The pieces of the gaps up to the begin of their calls."""
     gaps = gaps.take(np.flatnonzero(gaps.call_begin_ns > gaps.start_ns))
     if not len(gaps):
-        return IdlePieces.concatenate([])
+        return GapPieces.concatenate([])
     calling_tid = threads.host.calls.global_tid[gaps.call]
     parts = _host_parts(gaps, calling_tid, threads)
     loaded_ns = _loaded_until(gaps, calling_tid, threads)
     restart_ns = _restart(gaps, calling_tid, threads)
     blocked = np.where(_waits_for_batch(gaps, parts, loaded_ns, threads), *map(code_of, _BLOCKED))
     found = [_pieces_of(parts, tid, threads) for tid in distinct(parts.global_tid).tolist()]
-    pieces = IdlePieces.concatenate(found)
+    pieces = GapPieces.concatenate(found)
     row = pieces.gap
     return _refined(pieces, loaded_ns[row], restart_ns[row], blocked[row], gaps.gap[row])
 
@@ -67,12 +64,12 @@ def _host_parts(gaps: EndedGaps, calling_tid: Int64Array, threads: HostThreads) 
     return parts.take(np.flatnonzero(parts.end_ns > parts.start_ns))
 
 
-def _pieces_of(parts: _HostParts, tid: int, threads: HostThreads) -> IdlePieces:
+def _pieces_of(parts: _HostParts, tid: int, threads: HostThreads) -> GapPieces:
     """The parts of one thread, cut by what it was doing; ``gap`` is still the row of the gap."""
     own = parts.take(parts.global_tid == tid)
-    pieces = threads.of(tid).labels.pieces(own.start_ns, own.end_ns)
+    pieces = threads.of(tid).labels_over((own.start_ns, own.end_ns)).pieces(own.start_ns, own.end_ns)
     tids = np.full(len(pieces.asked), tid)
-    return IdlePieces(pieces.start_ns, pieces.end_ns, own.row[pieces.asked], pieces.labels, tids)
+    return GapPieces(pieces.start_ns, pieces.end_ns, pieces.labels, tids, own.row[pieces.asked])
 
 
 def _loaded_until(gaps: EndedGaps, calling_tid: Int64Array, threads: HostThreads) -> Int64Array:
@@ -139,8 +136,8 @@ def _waits_for_batch(gaps: EndedGaps, parts: _HostParts, loaded_ns: Int64Array, 
 
 
 def _refined(
-    pieces: IdlePieces, loaded_ns: Int64Array, restart_ns: Int64Array, blocked: Int64Array, gap: Int64Array
-) -> IdlePieces:
+    pieces: GapPieces, loaded_ns: Int64Array, restart_ns: Int64Array, blocked: Int64Array, gap: Int64Array
+) -> GapPieces:
     """The pieces by cause: what the labels leave open is loading, blocked, restart or starving, in that order."""
     is_blocked = pieces.cause == code_of(Cause.OS_BLOCKED)
     is_open = (pieces.cause == NOBODY) | is_blocked
@@ -148,10 +145,10 @@ def _refined(
     restart_ns = np.where(is_open & ~is_blocked, np.clip(restart_ns, loaded_ns, pieces.end_ns), pieces.end_ns)
     cause = np.where(is_blocked, blocked, np.where(is_open, code_of(Cause.LAUNCH_STARVED), pieces.cause))
     tid = pieces.global_tid
-    return IdlePieces.concatenate(
+    return GapPieces.concatenate(
         [
-            IdlePieces(pieces.start_ns, loaded_ns, gap, np.full(len(gap), code_of(Cause.MODULE_LOADING)), tid),
-            IdlePieces(loaded_ns, restart_ns, gap, cause, tid),
-            IdlePieces(restart_ns, pieces.end_ns, gap, np.full(len(gap), code_of(Cause.HOST_SYNC)), tid),
+            GapPieces(pieces.start_ns, loaded_ns, np.full(len(gap), code_of(Cause.MODULE_LOADING)), tid, gap),
+            GapPieces(loaded_ns, restart_ns, cause, tid, gap),
+            GapPieces(restart_ns, pieces.end_ns, np.full(len(gap), code_of(Cause.HOST_SYNC)), tid, gap),
         ]
     ).solid()

@@ -7,13 +7,13 @@ import numpy as np
 from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.idle.gaps import EndedGaps
 from nsysan.attribution.idle.host_thread import HostThreads
-from nsysan.attribution.idle.idle_pieces import IdlePieces
+from nsysan.attribution.idle.idle_pieces import GapPieces
 from nsysan.model.distinct import distinct
 from nsysan.model.idle import Cause
 from nsysan.timeline.labelling import NOBODY
 
 
-def pieces_inside(gaps: EndedGaps, threads: HostThreads) -> IdlePieces:
+def pieces_inside(gaps: EndedGaps, threads: HostThreads) -> GapPieces:
     """The pieces between begin and end of the calls: the profiler's, then what the call is, else ``launch_latency``."""
     gaps = gaps.take(np.flatnonzero(gaps.call_return_ns > gaps.call_begin_ns))
     tids, own_cause = threads.host.calls.global_tid[gaps.call], threads.host.call_causes[gaps.call]
@@ -25,5 +25,5 @@ def pieces_inside(gaps: EndedGaps, threads: HostThreads) -> IdlePieces:
         pieces = labels.pieces(gaps.call_begin_ns[rows], gaps.call_return_ns[rows])
         of_gap = rows[pieces.asked]
         causes = np.where(pieces.labels == NOBODY, cause[of_gap], pieces.labels)
-        found.append(IdlePieces(pieces.start_ns, pieces.end_ns, gaps.gap[of_gap], causes, np.full(len(of_gap), tid)))
-    return IdlePieces.concatenate(found)
+        found.append(GapPieces(pieces.start_ns, pieces.end_ns, causes, np.full(len(of_gap), tid), gaps.gap[of_gap]))
+    return GapPieces.concatenate(found)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from nsysan.attribution.activities import Activities
 from nsysan.attribution.clocks import Clock
 from nsysan.attribution.devices import Device, Gpu
+from nsysan.attribution.idle.gaps import CalledGaps, called_gaps
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.pieces import IdleTime, attribute_idle
 from nsysan.model.distinct import distinct
@@ -41,10 +42,19 @@ class JobIdle:
             self._found[device.id] = self._attribute(device.activities, gaps, device.report)
         return self._found[device.id]
 
+    def calls_ending(self, gpu: Gpu, gaps: Intervals) -> CalledGaps:
+        """Which call ended each of these gaps of the GPU."""
+        hosts = {report: self.threads[report].host for report in distinct(gpu.activities.report).tolist()}
+        return called_gaps(gpu.activities, gaps, hosts, self._shifts_ns(hosts, gpu.devices[0].report))
+
     def _attribute(self, activities: Activities, gaps: Intervals, clock_of: int) -> IdleTime:
         reports = distinct(activities.report).tolist()
-        shifts_ns = {report: self._clocks[report].shift_to(self._clocks[clock_of]) for report in reports}
-        found = attribute_idle(activities, gaps, {report: self.threads[report] for report in reports}, shifts_ns)
+        threads = {report: self.threads[report] for report in reports}
+        found = attribute_idle(activities, gaps, threads, self._shifts_ns(reports, clock_of))
         for report in reports:
             self.threads[report].forget()
         return found
+
+    def _shifts_ns(self, reports: Iterable[int], clock_of: int) -> dict[int, int]:
+        """What to add to the times of each report to have them on the clock of one of them."""
+        return {report: self._clocks[report].shift_to(self._clocks[clock_of]) for report in reports}

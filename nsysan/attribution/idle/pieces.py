@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.activities import Activities
@@ -12,56 +12,36 @@ from nsysan.attribution.host import Host
 from nsysan.attribution.idle.after_call import pieces_after
 from nsysan.attribution.idle.before_call import pieces_before
 from nsysan.attribution.idle.codes import CAUSES, code_of
-from nsysan.attribution.idle.gaps import EndedGaps, LaunchedWork, ended_gaps
+from nsysan.attribution.idle.gaps import EndedGaps, called_gaps, ended_gaps
+from nsysan.attribution.idle.handed_over import handing_threads
 from nsysan.attribution.idle.host_thread import HostThreads
-from nsysan.attribution.idle.idle_pieces import IdlePieces
+from nsysan.attribution.idle.idle_pieces import GapPieces, IdlePieces
 from nsysan.attribution.idle.inside_call import pieces_inside
 from nsysan.attribution.launch import NO_CALL
-from nsysan.model.arrays import Int64Array
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.distinct import summed
 from nsysan.model.idle import Cause, IdleCauses
-from nsysan.model.tables import ABSENT, Table
+from nsysan.model.tables import ABSENT
 from nsysan.timeline.intervals import Intervals
-from nsysan.timeline.ordering import order_of
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GapEnds(Table):
-    """What ended each gap of a GPU, in order of time: all that is kept of it once the gap's causes are known.
+class IdleTime(msgspec.Struct, frozen=True, eq=False):
+    """Why a GPU was idle: pieces that tile its gaps, in order of time."""
 
-    ``activity`` is a position among the GPU's activities (``NO_ACTIVITY``), ``call`` a row of the calls of that
-    activity's report (``NO_CALL``); ``shift_ns`` added to the report's times puts them on the GPU's clock.
-    """
-
-    activity: Int64Array
-    call: Int64Array
-    shift_ns: Int64Array
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class IdleTime:
-    """Why a GPU was idle: what ended its gaps, and the pieces that tile them, in order of time."""
-
-    ends: GapEnds
     pieces: IdlePieces
 
     def causes(self) -> IdleCauses:
         """The time per cause; the causes add up to the idle time."""
         return causes_of(self.pieces)
 
-    def pieces_of_gap(self, gap: int) -> IdlePieces:
-        """The pieces of one gap, which lie side by side."""
-        gaps = self.pieces.gap
-        return self.pieces.take(np.arange(np.searchsorted(gaps, gap), np.searchsorted(gaps, gap, side="right")))
+    def pieces_of_gap(self, start_ns: int, end_ns: int) -> IdlePieces:
+        """The pieces of the gap that begins and ends there; they lie side by side."""
+        first, last = np.searchsorted(self.pieces.start_ns, (start_ns, end_ns))
+        return self.pieces.take(np.arange(first, last))
 
-    def span_of_gap(self, gap: int) -> tuple[int, int]:
-        """Begin and end of one gap."""
-        pieces = self.pieces_of_gap(gap)
-        return int(pieces.start_ns[0]), int(pieces.end_ns[-1])
-
-    def causes_of_gap(self, gap: int) -> dict[Cause, int]:
+    def causes_of_gap(self, start_ns: int, end_ns: int) -> dict[Cause, int]:
         """The time of one gap per cause."""
-        causes = causes_of(self.pieces_of_gap(gap))
+        causes = causes_of(self.pieces_of_gap(start_ns, end_ns))
         return {cause: causes.of(cause) for cause in Cause}
 
 
@@ -80,24 +60,39 @@ def attribute_idle(
     which ``shifts_ns`` puts the times of each report when added to them.
     """
     hosts: dict[int, Host] = {report: found.host for report, found in threads.items()}
-    ended = ended_gaps(LaunchedWork.of(activities, hosts), gaps, hosts, shifts_ns)
-    report_of = np.where(ended.activity < 0, -1, activities.report[np.maximum(ended.activity, 0)])
-    called = ended.call != NO_CALL
-    pieces = [_uncalled(ended.take(~called))]
+    tids = handing_threads(activities, gaps, hosts, shifts_ns)
+    is_handed_over = tids != ABSENT
+    others = gaps.take(~is_handed_over)
+    explained = _explained(
+        activities, ended_gaps(activities, called_gaps(activities, others, hosts, shifts_ns), hosts), threads
+    )
+    return IdleTime(_merged(_handed_over(gaps, tids, is_handed_over), explained).narrowed())
+
+
+def _handed_over(gaps: Intervals, tids: Int64Array, chosen: BoolArray) -> IdlePieces:
+    cause = np.broadcast_to(np.int64(code_of(Cause.HANDOVER)), int(chosen.sum()))
+    return IdlePieces(gaps.start_ns[chosen], gaps.end_ns[chosen], cause, tids[chosen])
+
+
+def _explained(activities: Activities, gaps: EndedGaps, threads: Mapping[int, HostThreads]) -> IdlePieces:
+    """The pieces of these gaps by the rules."""
+    report_of = np.where(gaps.activity < 0, -1, activities.report[np.maximum(gaps.activity, 0)])
+    called = gaps.call != NO_CALL
+    pieces = [_uncalled(gaps.take(~called))]
     for report, of_report in threads.items():
-        chosen = ended.take(called & (report_of == report))
+        chosen = gaps.take(called & (report_of == report))
         pieces += [rule(chosen, of_report) for rule in (pieces_before, pieces_inside, pieces_after)]
-    ends = GapEnds(ended.activity, ended.call, ended.shift_ns).narrowed()
-    return IdleTime(ends, _on_gpu_clock(IdlePieces.concatenate(pieces), ended).narrowed())
+    return GapPieces.concatenate(pieces).on_gpu_clock(gaps.shift_ns)
 
 
-def _uncalled(gaps: EndedGaps) -> IdlePieces:
+def _uncalled(gaps: EndedGaps) -> GapPieces:
     """Gaps that no known call ended: the driver itself moved unified memory, else nothing is known."""
     cause = np.where(gaps.is_unified_copy == 1, code_of(Cause.UNIFIED_MEMORY), code_of(Cause.UNKNOWN))
-    return IdlePieces(gaps.start_ns, gaps.end_ns, gaps.gap, cause, np.full(len(gaps), ABSENT))
+    return GapPieces(gaps.start_ns, gaps.end_ns, cause, np.full(len(gaps), ABSENT), gaps.gap)
 
 
-def _on_gpu_clock(pieces: IdlePieces, gaps: EndedGaps) -> IdlePieces:
-    """The pieces in order of time, those that differ in nothing but their time as one."""
-    moved = pieces.shifted(gaps.shift_ns[pieces.gap]) if gaps.shift_ns.any() else pieces
-    return moved.take(order_of(moved.start_ns)).joined()
+def _merged(many: IdlePieces, few: IdlePieces) -> IdlePieces:
+    """Both in order of time; each lies in that order already."""
+    places = np.searchsorted(many.start_ns, few.start_ns)
+    columns = zip(many.columns().items(), few.columns().values(), strict=True)
+    return IdlePieces(**{name: np.insert(column, places, added) for (name, column), added in columns})

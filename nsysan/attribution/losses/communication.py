@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.attribution.collectives.exchanges import hands_out
@@ -17,8 +16,7 @@ from nsysan.model.tables import ABSENT
 from nsysan.timeline.intervals import Intervals, intersection, union
 
 
-@dataclass(frozen=True, slots=True)
-class ExposedCommunication:
+class ExposedCommunication(msgspec.Struct, frozen=True):
     """When communication of one device is exposed, on its report's clock.
 
     ``bubble`` is what of ``wait`` is for other stages of a pipeline. ``messages`` is that of messages between pairs of

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from nsysan.attribution.devices import Device
 from nsysan.attribution.idle.codes import CAUSES
 from nsysan.attribution.job import Job
 from nsysan.attribution.losses.communication import ExposedByMember
 from nsysan.attribution.losses.copies import CopiesOfDevice
 from nsysan.model.arrays import Int64Array
+from nsysan.model.distinct import Distinct
 from nsysan.model.idle import Cause
 from nsysan.model.losses import (
     CLASS_OF_CAUSE,
@@ -81,7 +80,7 @@ class DeviceLosses:
             yield (Cause.UNKNOWN.value, None, Bound.AT_MOST), self._within(gaps)
             return
         pieces = idle.pieces
-        for code in np.unique(pieces.cause).tolist():
+        for code in Distinct.of(pieces.cause).values.tolist():
             cause = CAUSES[code]
             if cause is not Cause.BLOCKING_COPY:
                 own = pieces.cause == code

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.devices import Device
@@ -16,8 +16,7 @@ from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.losses import Basis
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Stretches:
+class Stretches(msgspec.Struct, frozen=True, eq=False):
     """Begin and end of each stretch (columns) of each device (rows), each row on the clock of the device's report."""
 
     basis: Basis

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.ranges.names import without_details
@@ -21,8 +21,7 @@ _SPELLING = re.compile(r"(?P<name>.*?)(?:@(?P<domain>[^/@]*))?(?:/(?P<index>[0-9
 """An index of more digits than int64 holds is none: no range has it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Spelling:
+class _Spelling(msgspec.Struct, frozen=True):
     """What was asked for; ``index`` counts the ranges of each process from 0 in order of begin."""
 
     name: str

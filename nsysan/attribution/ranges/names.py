@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from itertools import accumulate
 
+import msgspec
 import numpy as np
 
 from nsysan.model.arrays import IdArray, Int64Array
@@ -31,8 +31,7 @@ _DEEPEST_SIZES = 8
 """Lists within lists; how deep Python's own parser goes differs from version to version."""
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorText:
+class OperatorText(msgspec.Struct, frozen=True):
     """What ``emit_nvtx`` and ``nsys --pytorch`` tell of an operator; null is what they leave out.
 
     ``sizes`` are the shapes of its inputs; an input that is a list of tensors has a list of shapes, one without a shape
@@ -86,8 +85,7 @@ def numbers_in(text: str) -> list[int]:
     return [int(number) for number in found if number.isdigit() and len(number) <= _MOST_DIGITS]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NameGroups:
+class NameGroups(msgspec.Struct, frozen=True, eq=False):
     """The names that ranges share; ``of_row[i]`` is the place of range ``i``'s name in ``names``."""
 
     names: tuple[str, ...]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.attribution.stages.codes import UNASSIGNED, code_of
@@ -15,8 +14,7 @@ _FORWARD, _BACKWARD, _OPTIMIZER = (code_of(stage) for stage in (Stage.FORWARD, S
 _NOWHERE = -1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Neighbours:
+class Neighbours(msgspec.Struct, frozen=True, eq=False):
     """For each work the known work before and after it in the order of launch, itself where it is known.
 
     ``before`` and ``after`` are positions, or -1 and the number of works; the stages there are ``UNASSIGNED`` where

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from nsysan.attribution.stages.codes import UNASSIGNED, code_of, source_of
@@ -20,8 +18,7 @@ _DATA, _COPY, _FORWARD, _BACKWARD, _GRADIENTS, _OPTIMIZER, _OTHER = (code_of(sta
 _IN_A_RUN = (_FORWARD, _BACKWARD, _OPTIMIZER)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WorkStages(Table):
+class WorkStages(Table, frozen=True):
     """Stage and source of each piece of work, as codes; both ``UNASSIGNED`` where the stage is not known."""
 
     stage: IdArray
@@ -31,6 +28,13 @@ class WorkStages(Table):
         """Where nothing is known yet, these stages; ``UNASSIGNED`` leaves it so."""
         open_ = (self.stage == UNASSIGNED) & (stage != UNASSIGNED)
         return WorkStages(np.where(open_, stage, self.stage), np.where(open_, source, self.source))
+
+    def placed(self, places: Int64Array) -> WorkStages:
+        """The same with each row at its place, a number below their count that no other one has."""
+        columns = {name: np.empty_like(column) for name, column in self.columns().items()}
+        for name, column in self.columns().items():
+            columns[name][places] = column
+        return WorkStages(**columns)
 
     def but(self, where: BoolArray, stage: int, source: int) -> WorkStages:
         """The same with one stage in some places."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.attribution.steps.exclusion import Exclusion
@@ -11,8 +10,7 @@ from nsysan.attribution.steps.tiles import DeviceSteps
 from nsysan.model.arrays import Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class JudgedSteps:
+class JudgedSteps(msgspec.Struct, frozen=True, eq=False):
     """The steps of a device: idle time by cause code, one row a step, and why each is excluded, None where steady.
 
     ``causes_ns`` is None where no calls were recorded.

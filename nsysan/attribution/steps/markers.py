@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.grouping import codes_of, rows_by_key
@@ -45,8 +45,7 @@ _PART = re.compile(
 """What programs number besides iterations."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Markers:
+class Markers(msgspec.Struct, frozen=True, eq=False):
     """The markers of one process in order of begin, none inside another; ``name`` is what they share."""
 
     name: str
@@ -142,9 +141,7 @@ def _numbers_iterations(host: Host, rows: Int64Array) -> bool:
 
 
 def _holds_most_launches(host: Host, rows: Int64Array) -> bool:
-    process = host.ranges.global_tid[rows[0]] & PROCESS_BITS
-    launches = np.flatnonzero(host.launching)
-    launches_ns = np.sort(host.calls.start_ns[launches[host.processes_of(launches) == process]])
+    launches_ns = host.launches_ns_of(int(host.ranges.global_tid[rows[0]]) & PROCESS_BITS)
     start_ns, end_ns = host.ranges.start_ns[rows], host.range_ends_ns[rows]
     inside = np.searchsorted(launches_ns, end_ns) - np.searchsorted(launches_ns, start_ns)
     meanwhile = np.searchsorted(launches_ns, end_ns.max()) - np.searchsorted(launches_ns, start_ns.min())

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from nsysan.attribution.activities import Activities
@@ -23,8 +22,7 @@ from nsysan.timeline.labelling import NOBODY, Labelling
 from nsysan.timeline.ordering import order_of
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DeviceSteps:
+class DeviceSteps(msgspec.Struct, frozen=True, eq=False):
     """The closed steps of a device, which leave no time between them.
 
     Step ``i`` is ``[bounds_ns[i], bounds_ns[i + 1])``; the last bound is where the open step begins. ``name_id`` is of

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from statistics import median
 from typing import Any
+
+from msgspec.structs import replace
 
 from nsysan.calibrate.bench import Bench, Figures, Measurement
 from nsysan.calibrate.libraries import native

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from nsysan.calibrate.bench import Bench, Figures, Measurement
 from nsysan.calibrate.libraries import native
@@ -20,8 +21,7 @@ _SIZES_BYTES = (1 << 20, 1 << 24, 1 << 28)
 _QUICK_SIZES_BYTES = (1 << 20, 1 << 26)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Link:
+class _Link(msgspec.Struct, frozen=True, eq=False):
     """A way that copies go."""
 
     direction: Direction

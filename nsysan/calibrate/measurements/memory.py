@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 from statistics import median
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from nsysan.calibrate.bench import Bench, Figures, Measurement
 from nsysan.calibrate.libraries import native
@@ -27,8 +28,7 @@ _KERNELS = {Pattern.COPY: ("stream_copy", 2), Pattern.TRIAD: ("stream_triad", 3)
 """The kernel, and how often each byte of a buffer is moved: read or written."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Stream:
+class _Stream(msgspec.Struct, frozen=True, eq=False):
     """A pattern over buffers of one size."""
 
     bench: Bench

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.findings.advice.situation import Situation
 from nsysan.model.verdicts import BottleneckClass
@@ -19,8 +20,7 @@ def when_named(_situation: Situation) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advice:
+class Advice(msgspec.Struct, frozen=True, kw_only=True):
     """``sentence`` says what to do, ``only_if`` what must be so and no trace tells; ``holds`` judges the rest.
 
     ``bottleneck_class`` narrows causes that several classes have, as copies.

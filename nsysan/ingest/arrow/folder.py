@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from nsysan.model.errors import InputError
 from nsysan.model.text import visible_text
 
 
-@dataclass(frozen=True, slots=True)
-class TableFormat:
+class TableFormat(msgspec.Struct, frozen=True):
     """A way to store one table in one file, named after the table."""
 
     name: str

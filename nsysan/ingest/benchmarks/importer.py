@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 import nsysan.ingest.benchmarks
 from nsysan.model.ceilings import Ceilings
 from nsysan.model.registry import discover
 
 
-@dataclass(frozen=True, slots=True)
-class Importer:
+class Importer(msgspec.Struct, frozen=True):
     """``read`` returns the ceilings in a text, None where it is not of this ``tool``.
 
     Its second argument is the name of the GPU as the user gives it, for outputs that do not tell; it raises UsageError

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan import __version__
 from nsysan.ingest.benchmarks.gpu_told import gpu_told
@@ -40,8 +41,7 @@ _DIRECTIONS = {
 """The tests whose copies are those of a program: by a copy engine, one at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Cell:
+class _Cell(msgspec.Struct, frozen=True):
     """One rate of a matrix."""
 
     test: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from nsysan.model.evidence import EvidenceItem
 
@@ -12,8 +13,7 @@ SAMPLE_BYTES = 1 << 20
 """How much of a file's begin, and of its end, its kind is told by."""
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceKind:
+class EvidenceKind(msgspec.Struct, frozen=True):
     """``recognise`` looks at the first and last bytes of a file; ``read`` is given its path and the name as its label.
 
     ``read`` raises InputError, or OSError where the file cannot be read. ``what`` says in words what it reads.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+import msgspec
 
 from nsysan.ingest.gpu_samples.fields import DCGM, NVIDIA_SMI, Field, value_of
 from nsysan.ingest.gpu_samples.recording import Entity, Recording
@@ -20,8 +21,7 @@ _ENTITY = re.compile(r"(?:^|\s)(?P<kind>GPU(?:-C?I)?|CPU|SWITCH) (?P<number>[0-9
 _WHOLE, _INSTANCE = "GPU", "GPU-I"
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(msgspec.Struct, frozen=True):
     monitor: Monitor
     columns: tuple[str, ...]
 

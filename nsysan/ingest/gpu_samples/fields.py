@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.model.gpu_samples import Sampled
 
 _PERCENT = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(msgspec.Struct, frozen=True):
     """What a field is, and how many of its units make one."""
 
     sampled: Sampled

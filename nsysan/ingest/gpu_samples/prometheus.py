@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from nsysan.ingest.gpu_samples.fields import DCGM_EXPORTER, value_of
 from nsysan.ingest.gpu_samples.recording import Entity, Recording
@@ -19,12 +20,11 @@ _LABEL = re.compile(r'([A-Za-z_][A-Za-z0-9_]{0,80})="((?:[^"\\]|\\.){0,400})"')
 _NS_PER_MS = 1_000_000
 
 
-@dataclass(slots=True)
-class _Row:
+class _Row(msgspec.Struct):
     """What a scrape tells of an entity, as far as it was read."""
 
     wall_ns: int | None = None
-    values: dict[Sampled, float] = field(default_factory=dict)
+    values: dict[Sampled, float] = msgspec.field(default_factory=dict)
 
 
 def read_prometheus(path: Path, name: str) -> tuple[GpuSamples, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from nsysan.model.gpu_samples import GpuSamples, Monitor, Sampled, SampledGpu
 
@@ -13,8 +14,7 @@ MOST_VALUES = 1 << 23
 """So many values are kept, at 8 bytes each."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entity:
+class Entity(msgspec.Struct, frozen=True):
     """What is sampled: a GPU of a host, or an instance of it."""
 
     number: int | None
@@ -23,15 +23,14 @@ class Entity:
     uuid: str | None = None
 
 
-@dataclass(slots=True)
-class Recording:
+class Recording(msgspec.Struct):
     """Takes samples; of every entity a row each, filled with NaN where it lacks what others tell."""
 
     monitor: Monitor
     first_line: int
     malformed_count: int = 0
     omitted_count: int = 0
-    _gpus: dict[Entity, SampledGpu] = field(default_factory=dict)
+    _gpus: dict[Entity, SampledGpu] = msgspec.field(default_factory=dict)
     _value_count: int = 0
 
     def take(self, entity: Entity, values: Mapping[Sampled, float], wall_ns: int | None) -> None:

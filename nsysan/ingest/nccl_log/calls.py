@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from array import array
 from collections import defaultdict
-from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 
 from nsysan.ingest.nccl_log.lines import LogLine
@@ -31,8 +31,7 @@ _ROOTED = frozenset({Collective.BROADCAST, Collective.REDUCE, Collective.GATHER,
 _Thread = tuple[str, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class CallInProcess:
+class CallInProcess(msgspec.Struct, frozen=True):
     """A call with the address that its communicator has in the process which made it."""
 
     call: LoggedCall
@@ -41,10 +40,9 @@ class CallInProcess:
     address: str
 
 
-@dataclass(slots=True)
-class _Sequence:
-    call: array[int] = field(default_factory=lambda: array("I"))
-    op_count: array[int] = field(default_factory=lambda: array("q"))
+class _Sequence(msgspec.Struct):
+    call: array[int] = msgspec.field(default_factory=lambda: array("I"))
+    op_count: array[int] = msgspec.field(default_factory=lambda: array("q"))
 
 
 class CallsInLog:

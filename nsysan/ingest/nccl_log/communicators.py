@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.ingest.nccl_log.lines import LogLine
 from nsysan.model.nccl_log import LoggedCommunicator, LoggedMember, LogOrigin
@@ -24,8 +25,7 @@ _RING = re.compile(r"Channel 0+/(?P<count>\d{1,4}) : (?P<ring>\d+(?: +\d+)*)$")
 _TREES = re.compile(r"\[\d+\] -?\d+/-?\d+/-?\d+->\d+->-?\d+")
 
 
-@dataclass(slots=True)
-class _Membership:
+class _Membership(msgspec.Struct):
     """One process' part in a communicator, as far as its lines told it."""
 
     origin: LogOrigin

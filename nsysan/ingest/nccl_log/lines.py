@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import BinaryIO
+
+import msgspec
 
 from nsysan.model.nccl_log import LogOrigin
 
@@ -30,8 +31,7 @@ _BARE_PREFIX = re.compile(rb"NCCL (?P<level>INFO|WARN) |(?=NCCL version [0-9])")
 _COLOUR = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-@dataclass(frozen=True, slots=True)
-class LogLine:
+class LogLine(msgspec.Struct, frozen=True):
     """One message; ``origin`` and ``tid`` are None where the prefix was cut off. ``number`` counts lines from 1."""
 
     number: int

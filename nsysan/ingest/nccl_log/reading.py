@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from nsysan.ingest.nccl_log.calls import CallsInLog
 from nsysan.ingest.nccl_log.communicators import CommunicatorsInLog

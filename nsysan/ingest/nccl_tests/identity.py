@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from nsysan.model.kernels import Collective, collective_called
 from nsysan.model.nccl_tests import NcclTestRow

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from nsysan.ingest.nccl_log.lines import LONGEST_LINE_BYTES
 from nsysan.ingest.nccl_tests.identity import kind_by_ratio, kind_in, version_of, with_exact_rates
@@ -33,8 +34,7 @@ _FIRST_LINES = ("nccl-tests version", "Collective test starting", "nThread")
 _RUN_AGAIN = "Run the test again; figures of a run that failed are not used."
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(msgspec.Struct, frozen=True):
     """The columns before the times, and those of each group of times: out of place, then in place."""
 
     first: tuple[str, ...]
@@ -53,17 +53,16 @@ class _Layout:
         return cls(tuple(columns[:begin]), tuple(columns[begin : begin + width]), "cputime" in words)
 
 
-@dataclass(slots=True)
-class _Table:
+class _Table(msgspec.Struct):
     """A test as far as its lines were read."""
 
     layout: _Layout | None = None
     kind: Collective | None = None
     code: int = 0
-    processes: dict[int, tuple[str, int]] = field(default_factory=dict)
+    processes: dict[int, tuple[str, int]] = msgspec.field(default_factory=dict)
     """Host and process of each rank."""
-    gpu_names: dict[str, None] = field(default_factory=dict)
-    rows: list[NcclTestRow] = field(default_factory=list)
+    gpu_names: dict[str, None] = msgspec.field(default_factory=dict)
+    rows: list[NcclTestRow] = msgspec.field(default_factory=list)
     unusable_count: int = 0
     wrong_count: int | None = None
     average: float | None = None

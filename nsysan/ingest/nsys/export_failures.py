@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import signal
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.ingest.nsys.supervision import PATIENCE_VARIABLE
 from nsysan.ingest.private_folder import MAKE_ROOM
@@ -24,8 +25,7 @@ _SHELL_SIGNAL = 128
 _CRASHES = frozenset({signal.SIGILL, signal.SIGABRT, signal.SIGFPE, signal.SIGSEGV})
 
 
-@dataclass(frozen=True, slots=True)
-class _Failure:
+class _Failure(msgspec.Struct, frozen=True):
     pattern: str
     error: type[NsysanError]
     says: str

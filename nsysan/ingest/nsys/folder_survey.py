@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from nsysan.ingest.arrow.counting import has_rows
 from nsysan.ingest.nsys.open_export import OpenExport

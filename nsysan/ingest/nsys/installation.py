@@ -7,9 +7,10 @@ import os
 import re
 import shutil
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+
+import msgspec
 
 from nsysan.ingest.nsys.supervision import StalledError, export_patience_s, run
 from nsysan.model.errors import MissingToolError
@@ -34,8 +35,7 @@ INSTALLED_AT = (
 Version = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NsysInstallation:
+class NsysInstallation(msgspec.Struct, frozen=True):
     """An nsys that can be run; ``export_help`` is what it says about ``nsys export``."""
 
     executable: str

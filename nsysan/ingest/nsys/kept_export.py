@@ -10,8 +10,9 @@ import os
 import shutil
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from nsysan.ingest.nsys.tables import TABLE_NAMES
 from nsysan.ingest.sqlite.database import check_structure, open_database
@@ -27,8 +28,7 @@ _TABLE = "NSYSAN_EXPORT"
 _ANOTHER_FOLDER = "Start nsysan in another folder, or leave out --keep-export."
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(msgspec.Struct, frozen=True):
     """What a kept export was made from and with."""
 
     report_sha256: str

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from nsysan.ingest.nsys.tables import TABLE_NAMES, WORK
 from nsysan.ingest.source import Source, StoredTable, Value
 from nsysan.model.errors import InputError
 
 
-@dataclass(frozen=True, slots=True)
-class OpenExport:
+class OpenExport(msgspec.Struct, frozen=True):
     """The tables of an export that nsysan reads, in whatever form, and the count of rows left out, per table."""
 
     source: Source
-    unreadable_records: Counter[str] = field(default_factory=Counter)
+    unreadable_records: Counter[str] = msgspec.field(default_factory=Counter)
 
     @property
     def tables(self) -> Mapping[str, StoredTable]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import struct
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain, islice
 
+import msgspec
 import numpy as np
 
 from nsysan.ingest.nsys.open_export import OpenExport
@@ -33,8 +33,7 @@ _DEEPEST, _MOST_NUMBERS, _LONGEST_NAME = 4, 64, 1000
 _Schemas = Mapping[tuple[int, int], tuple["_Entry", ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(msgspec.Struct, frozen=True):
     """A number in a payload: its name, where it lies, and as what; or the schema ``nested`` of what lies there."""
 
     name: str

@@ -5,11 +5,10 @@ This list is the place to add a question: nothing else names it but the document
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(msgspec.Struct, frozen=True):
     """Rows of a table; with ``column`` rows that hold a value there, with ``like`` one that fits an SQL pattern.
 
     A column of NVTX events holds the names that are not in StringIds, so that a name is looked for in both. With
@@ -22,8 +21,7 @@ class Evidence:
     is_timed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(msgspec.Struct, frozen=True):
     """Answered by any of ``answered_by``. Where ``raised_by`` is given, it is put only to a report that holds any."""
 
     id: str

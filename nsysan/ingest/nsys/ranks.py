@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import CAPTURE_SETTINGS, MPI_COMMUNICATORS, MPI_RANKS
@@ -24,8 +25,7 @@ _NUMBER = re.compile(r'(?P<name>[A-Z_]+)="?(?P<value>\d{1,7})"?')
 _MOST_RANKS = 1 << 23
 
 
-@dataclass(frozen=True, slots=True)
-class ToldRanks:
+class ToldRanks(msgspec.Struct, frozen=True):
     """``rank`` is that of the process nsys launched, by its environment; ``mpi_ranks`` those of processes, by pid."""
 
     rank: int | None

@@ -6,16 +6,16 @@ Options are those of nsys 2023.4 unless ``since`` says otherwise.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
+
+import msgspec
 
 ALL = "all"
 
 Entry = TypeVar("Entry")
 
 
-@dataclass(frozen=True, slots=True)
-class Launcher:
+class Launcher(msgspec.Struct, frozen=True):
     """What starts the ranks: the words before ``nsys profile``, and the variable that tells a process its rank.
 
     Only python starts one process: ``rank_variable`` is null.
@@ -31,8 +31,7 @@ class Launcher:
         return "report" if self.rank_variable is None else f"report_%q{{{self.rank_variable}}}"
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(msgspec.Struct, frozen=True):
     """One option of ``nsys profile``, its cost in a sentence, and the nsys that brought it where 2023.4 lacks it."""
 
     text: str
@@ -40,8 +39,7 @@ class Option:
     since: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
+class Topic(msgspec.Struct, frozen=True):
     """A question to record for: the APIs to trace, options beyond the usual ones, code lines, and what to know."""
 
     asks: str
@@ -51,8 +49,7 @@ class Topic:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(msgspec.Struct, frozen=True):
     """For these questions: a command line in pieces, one a line, the code it needs, and what to know about it.
 
     There is no command line where a program profiles itself.

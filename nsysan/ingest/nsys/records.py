@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, fields, replace
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.ingest.columns import Scope
 from nsysan.ingest.nsys import tables
@@ -51,8 +52,7 @@ _TIMES = ("start_ns", "end_ns")
 _LATEST = int(np.iinfo(np.int64).max)
 
 
-@dataclass(frozen=True, slots=True)
-class Records:
+class Records(msgspec.Struct, frozen=True):
     """The records of an export by kind, each in the order of the file; None where the export has no table for them."""
 
     kernels: Kernels | None
@@ -106,7 +106,7 @@ class Records:
         """The records with their times counted from session start: without the shift that the exporter added."""
         if shift_ns == 0:
             return self
-        kinds = {field.name: getattr(self, field.name) for field in fields(self)}
+        kinds = {name: getattr(self, name) for name in self.__struct_fields__}
         return replace(self, **{name: _moved(table, shift_ns) for name, table in kinds.items() if table is not None})
 
 
@@ -184,7 +184,7 @@ def in_scope(events: DetailedRanges | None, scope: Scope) -> DetailedRanges | No
 
 def bare(table: Table | None, kind: type[AnyTable]) -> AnyTable | None:
     """The columns that every such record has."""
-    return None if table is None else kind(**{field.name: getattr(table, field.name) for field in fields(kind)})
+    return None if table is None else kind(**{name: getattr(table, name) for name in kind.__struct_fields__})
 
 
 def details_of(table: DetailedRanges | NvtxPoints | None) -> NvtxDetails | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import CAPTURE_DETAILS, EXPORT_SETTINGS, SESSION_START
@@ -16,8 +17,7 @@ _EARLIEST_EPOCH_NS = 10**18
 """September 2001: an earlier UTC time is that of a machine whose clock was not set."""
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(msgspec.Struct, frozen=True):
     """The session's begin and length, and the exporter's version; None where the export does not say.
 
     ``stated_shift_ns`` is what the exporter says that it added to every event: the UTC time of session start under

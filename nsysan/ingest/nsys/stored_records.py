@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 from nsysan.ingest.columns import Column, Scope
 from nsysan.ingest.nsys import tables
 from nsysan.ingest.nsys.open_export import OpenExport
@@ -33,7 +31,7 @@ def read_kernels(
 
 
 def _of_fields(record: type[AnyTable], arrays: dict[str, IdArray]) -> AnyTable:
-    return record(**{field.name: arrays[field.name] for field in fields(record)})
+    return record(**{name: arrays[name] for name in record.__struct_fields__})
 
 
 def _read_columns(

@@ -10,8 +10,9 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from nsysan.model.errors import UsageError
 
@@ -35,8 +36,7 @@ class StalledError(Exception):
         self.stalled_s = stalled_s
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(msgspec.Struct, frozen=True):
     """How a program ended, and what it printed."""
 
     exit_code: int
@@ -44,8 +44,7 @@ class Finished:
     stderr: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(msgspec.Struct, frozen=True):
     """What can be seen of a running program: the time, the bytes it wrote so far and the CPU time it took so far."""
 
     time_s: float

@@ -6,8 +6,9 @@ Counting a large export takes a minute; unless that is asked for, it tells what 
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import replace
 from functools import cache
+
+from msgspec.structs import replace
 
 from nsysan import __version__
 from nsysan.ingest.counts import NCCL_DOMAIN, Counts

@@ -7,8 +7,9 @@ and only what a record is nothing without is required.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Generic
+
+import msgspec
 
 from nsysan.ingest.columns import Column, Need, Scope
 from nsysan.model.arrays import IdArray, Int64Array
@@ -57,8 +58,7 @@ ADAPTER_IDS = "NIC_ID_MAP"
 PROCESSES = "PROCESSES"
 
 
-@dataclass(frozen=True, slots=True)
-class RecordTable(Generic[AnyTable]):
+class RecordTable(msgspec.Struct, Generic[AnyTable], frozen=True):
     """A kind of records: the table that holds them, by any of its names, and its columns as fields of ``record``."""
 
     record: type[AnyTable]
@@ -67,8 +67,7 @@ class RecordTable(Generic[AnyTable]):
     scope: Scope | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StoredRanges(NvtxRanges):
+class StoredRanges(NvtxRanges, frozen=True):
     """NVTX ranges as they are stored, with what few of them bear."""
 
     category_id: Int64Array
@@ -76,15 +75,13 @@ class StoredRanges(NvtxRanges):
     json_id: Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DetailedRanges(StoredRanges):
+class DetailedRanges(StoredRanges, frozen=True):
     """NVTX ranges with all columns of ``NvtxDetails``."""
 
     payload_id: IdArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NvtxPoints(NvtxMarks):
+class NvtxPoints(NvtxMarks, frozen=True):
     """What NVTX records at a moment, by ``event_type``: marks, likewise, and the names of domains and categories.
 
     A domain's id is unique in its process only, a category's in its domain.
@@ -101,8 +98,7 @@ class NvtxPoints(NvtxMarks):
         return self.take(self.event_type == event)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StoredSamples(Table):
+class StoredSamples(Table, frozen=True):
     """Samples of counters as nsys stores them; the lowest byte of ``type_id`` is the GPU's id."""
 
     start_ns: Int64Array
@@ -111,8 +107,7 @@ class StoredSamples(Table):
     value: Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ThreadSamples(Table):
+class ThreadSamples(Table, frozen=True):
     """Moments at which threads were found on a core; ``sample_id`` leads to the stack."""
 
     start_ns: Int64Array
@@ -120,8 +115,7 @@ class ThreadSamples(Table):
     sample_id: Int64Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StackTops(Table):
+class StackTops(Table, frozen=True):
     """The function at the top of the stack of each sample."""
 
     sample_id: Int64Array

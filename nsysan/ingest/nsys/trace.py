@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.ingest.fingerprint import fingerprint_of
 from nsysan.ingest.nsys.folded_work import fold_work
@@ -45,8 +46,7 @@ def read_export(source: Source, candidate: Candidate, reader: str, options: Read
     return trace_of(_from_session_start(records, session))
 
 
-@dataclass(frozen=True, slots=True)
-class _From:
+class _From(msgspec.Struct, frozen=True):
     """What the user gave, and who reads it how."""
 
     candidate: Candidate

@@ -1,7 +1,7 @@
 """The columns of a large table straight from the file's pages, by the compiled module, where that is sure of them.
 
 It hands over where it is not: then SQLite is asked (``queried_columns``), and its answer or refusal counts. Memory: the
-arrays, one of them twice, and a million rows of int64.
+arrays, one of them twice, and a block of int64.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 IdOfText = Callable[[bytes], int]
 
-_BLOCK_ROWS = 1 << 20
+_BLOCK_ROWS = 1 << 15
+"""So many rows of fourteen columns stay in the processor's caches, and their memory serves one block after another."""
 _SMALL_BLOCK_ROWS = 1 << 17
 _SWITCH = "NSYSAN_NATIVE"
 """The environment variable that is 0 where compiled modules shall not be used."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+
+import msgspec
 
 _REAL_TYPES = ("REAL", "FLOA", "DOUB")
 """What in a declared type makes SQLite store an integer where it then reads a real number."""
@@ -14,8 +15,7 @@ _PAGE_NUMBERS = range(1, 1 << 32)
 _UNDECODABLE = "\ufffd"
 
 
-@dataclass(frozen=True, slots=True)
-class RowStorage:
+class RowStorage(msgspec.Struct, frozen=True):
     """Where a table begins in which file, and which value of a record belongs to which column.
 
     ``has_default`` says for each position whether a record that ends before it means anything but NULL.

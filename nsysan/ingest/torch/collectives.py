@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.model.kernels import Collective
 from nsysan.model.tables import ABSENT
@@ -43,8 +44,7 @@ _BYTES_PER_ELEMENT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CollectiveParameters:
+class CollectiveParameters(msgspec.Struct, frozen=True):
     """A collective as it was called; a number is ABSENT, a text empty, where it is not told."""
 
     kind: Collective

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.ingest.torch.sm_limits import sm_limits_of
 from nsysan.model.software import Software, cuda_version
@@ -21,8 +22,7 @@ KEYS = frozenset({"deviceProperties", JOB_KEY, "baseTimeNanoseconds", _DRIVER_CU
 """What is read beside the events."""
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(msgspec.Struct, frozen=True):
     """GPUs in order of their CUDA ordinal, what their multiprocessors hold, groups as listed; the rest where told."""
 
     gpus: tuple[PhysicalGpu, ...]

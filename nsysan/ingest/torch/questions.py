@@ -7,8 +7,8 @@ in the operating system, are left out.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.ingest.nsys.questions import QUESTIONS
@@ -24,8 +24,7 @@ _STEP = "ProfilerStep#"
 _SHAPES = ", sizes = ["
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(msgspec.Struct, frozen=True):
     """A trace, and which kinds of events its file has beside those that are read."""
 
     trace: Trace
@@ -41,8 +40,7 @@ class Recorded:
         return any(part in text for text in self.trace.strings.values())
 
 
-@dataclass(frozen=True, slots=True)
-class TorchQuestion:
+class TorchQuestion(msgspec.Struct, frozen=True):
     """Answered where ``is_answered`` says so; put only to a trace of which ``is_raised`` says so."""
 
     id: str

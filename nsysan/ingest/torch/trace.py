@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TypeVar
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.ingest.fingerprint import fingerprint_of
 from nsysan.ingest.reader import Candidate, ReadOptions
@@ -50,8 +51,7 @@ AnyTimed = TypeVar("AnyTimed", Kernels, Copies, Memsets, RuntimeCalls, NvtxRange
 AnyGpuTable = TypeVar("AnyGpuTable", Kernels, Copies, Memsets)
 
 
-@dataclass(frozen=True, slots=True)
-class _Session:
+class _Session(msgspec.Struct, frozen=True):
     """When the session begins as the trace counts time, how long it takes, and the one process it is of, or ABSENT."""
 
     start_ns: int

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.ingest.training_log import formats
 from nsysan.model.registry import discover
@@ -11,8 +12,7 @@ from nsysan.model.training_log import LogFormat, LoggedStep
 from nsysan.model.units import NS_PER_S
 
 
-@dataclass(frozen=True, slots=True)
-class LineFormat:
+class LineFormat(msgspec.Struct, frozen=True):
     """``reader`` makes what turns lines that have one of the ``marks``, in order, into steps.
 
     It answers None for a line that tells of no step. Times of day are added for it; ``resolution_ns`` is what its own

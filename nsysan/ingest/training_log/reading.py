@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 from collections import defaultdict
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from nsysan.ingest.training_log.line_format import line_formats
 from nsysan.ingest.training_log.lines import lines_of, shown

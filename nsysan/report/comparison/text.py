@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from nsysan import __version__
 from nsysan.analysis.kernel_shapes import KERNEL_SHAPE_MEDIANS

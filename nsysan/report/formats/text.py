@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
+
+import msgspec
 
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.contention import Contention
@@ -68,8 +69,7 @@ _PART_HEADS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
+class _Rows(msgspec.Struct, frozen=True):
     """How many rows of each list are shown at most, and whether those that belong together are one block."""
 
     kernels: int

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.idle_causes import IdleByCause
@@ -22,8 +21,7 @@ from nsysan.report.section import Section, Unanswered, View, unanswered
 SHOWN_GPU_COUNT = 16
 
 
-@dataclass(frozen=True, slots=True)
-class CausesView(View):
+class CausesView(View, frozen=True):
     """Tables: the causes over all GPUs, and those of each. ``choice`` says which GPUs are shown."""
 
     choice: str | None

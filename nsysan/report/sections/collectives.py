@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.gpu_time import GpuTime
@@ -36,8 +35,7 @@ _TOLD_BY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CollectivesView(View):
+class CollectivesView(View, frozen=True):
     """What is to be said, where each rank's time goes and who waits for whom, bandwidth over size, and tables."""
 
     sentences: tuple[str, ...]

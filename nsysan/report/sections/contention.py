@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from nsysan.analysis.contention import Contention, ContentionOfGpu, Waits
 from nsysan.model.results import Skipped
@@ -19,8 +18,7 @@ SLOWED_FROM_FRAC = 0.02
 """A slowdown below that of the time compared lies within what durations vary by."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContentionView(View):
+class ContentionView(View, frozen=True):
     """What is to be said of all GPUs, and tables of GPUs, kernels and delays."""
 
     sentences: tuple[str, ...]

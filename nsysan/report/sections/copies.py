@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
 
 from nsysan.analysis.copy_summary import CopyRow, CopySummary
 from nsysan.model.results import Skipped
@@ -22,8 +23,7 @@ _PAGEABLE = "pageable"
 _HOST_ENDS = ("pageable", "pinned")
 
 
-@dataclass(frozen=True, slots=True)
-class CopiesView(View):
+class CopiesView(View, frozen=True):
     """The copies by direction and memories."""
 
     table: Table | None

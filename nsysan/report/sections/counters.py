@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from nsysan.analysis.counters import CounterMeans, Counters, CountersOfGpu
 from nsysan.analysis.network_counters import NetworkCounter
@@ -37,8 +36,7 @@ _HEADLINE = (Counter.SM_ACTIVE, Counter.TENSOR_ACTIVE)
 _NOT_SAMPLED = "no sample"
 
 
-@dataclass(frozen=True, slots=True)
-class CountersView(View):
+class CountersView(View, frozen=True):
     """A row a counter, its means over all GPUs; and what network adapters counted."""
 
     tables: tuple[Table, ...]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from nsysan.model.run import Run
 from nsysan.report.elements import Table
 from nsysan.report.evidence_sentences import (
@@ -19,8 +17,7 @@ from nsysan.report.section import Layout, Section, View
 _CONTEXT = "These figures are of the files named, not of the traces; neither is corrected by the other."
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceView(View):
+class EvidenceView(View, frozen=True):
     """What the files say in sentences, and tables."""
 
     sentences: tuple[str, ...]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.analysis.baseline import Baseline
 from nsysan.analysis.steps import Steps
@@ -16,8 +18,7 @@ from nsysan.report.section import Layout, Section, Unanswered, View, unanswered
 from nsysan.report.terms import TERMS
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(msgspec.Struct, frozen=True):
     """One figure; ``unit`` is None and ``value`` a word where it is unknown, and ``remark`` then says why."""
 
     term: Term
@@ -32,15 +33,13 @@ class Figure:
         return self.unit is not None
 
 
-@dataclass(frozen=True, slots=True)
-class FiguresView(View):
+class FiguresView(View, frozen=True):
     """The six figures, in the order they are always shown."""
 
     figures: tuple[Figure, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
+class _Kind(msgspec.Struct, frozen=True):
     """How one key of ``baseline`` is shown."""
 
     key: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.analysis.step_losses import StepLosses
 from nsysan.model.findings import Evidence, Finding
@@ -24,8 +25,7 @@ _SPANS = {Basis.STEPS: "a step", Basis.AFTER_START_UP: "after start-up", Basis.W
 _BOUNDS = {Bound.AT_MOST: "at most", Bound.AT_LEAST: "at least", Bound.EITHER: "about"}
 
 
-@dataclass(frozen=True, slots=True)
-class FindingView:
+class FindingView(msgspec.Struct, frozen=True):
     """One finding. ``amount`` is what a fix would win, ``bound`` how that errs; None where that cannot be measured.
 
     ``unit`` is that of the amount with what it is of.
@@ -49,8 +49,7 @@ class FindingView:
     guide: str
 
 
-@dataclass(frozen=True, slots=True)
-class FindingsView(View):
+class FindingsView(View, frozen=True):
     """All findings."""
 
     recoverable: Term

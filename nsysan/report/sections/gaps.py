@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.analysis.idle_gaps import Gap, GapSizes, IdleGaps
 from nsysan.model.results import Skipped
@@ -21,8 +22,7 @@ SHOWN_GAP_COUNT = 20
 TOLD_AT_FIRST = 3
 
 
-@dataclass(frozen=True, slots=True)
-class SizeClass:
+class SizeClass(msgspec.Struct, frozen=True):
     """The gaps of all GPUs that are at least ``from_ns`` and shorter than ``to_ns``."""
 
     from_ns: int
@@ -40,8 +40,7 @@ class SizeClass:
         return f"{_round_duration(self.from_ns)} to {_round_duration(self.to_ns)}"
 
 
-@dataclass(frozen=True, slots=True)
-class GapsView(View):
+class GapsView(View, frozen=True):
     """Gaps by size, the largest as a table, and their stories: the first, and behind the words ``more`` the others."""
 
     tables: tuple[Table, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from nsysan.analysis.host import HostReport, HostView
 from nsysan.analysis.launches import Launches
@@ -20,8 +19,7 @@ from nsysan.report.prose import capitalized, ended, listed
 from nsysan.report.section import Layout, Section, View
 
 
-@dataclass(frozen=True, slots=True)
-class HostSection(View):
+class HostSection(View, frozen=True):
     """What is to be said of the host, and its tables."""
 
     sentences: tuple[str, ...]

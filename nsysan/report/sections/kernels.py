@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from nsysan.analysis.kernel_summary import KernelClassRow, KernelRow, KernelSummary
 from nsysan.model.kernels import KernelClass
@@ -31,8 +30,7 @@ _TIME_COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class KernelsView(View):
+class KernelsView(View, frozen=True):
     """Kernels by class and by name."""
 
     classes: Table | None

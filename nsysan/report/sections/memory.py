@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.memory import Memory, MemoryOfGpu, MemoryReport, MemorySource
@@ -25,8 +24,7 @@ SOURCE_NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryView(View):
+class MemoryView(View, frozen=True):
     """The memory of the fullest GPU as columns, what is to be said of memory, and tables."""
 
     chart: ColumnChart | None

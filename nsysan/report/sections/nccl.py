@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from nsysan.analysis.nccl_logs import NcclLogs, NcclLogSummary
 from nsysan.analysis.nccl_tests import NcclTests, NcclTestSummary
@@ -16,8 +15,7 @@ from nsysan.report.prose import spelled
 from nsysan.report.section import Layout, Section, View
 
 
-@dataclass(frozen=True, slots=True)
-class NcclView(View):
+class NcclView(View, frozen=True):
     """What the logs and tests say in sentences, and tables."""
 
     sentences: tuple[str, ...]

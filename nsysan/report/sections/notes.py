@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from nsysan.model.run import Note, Run, warnings_first
 from nsysan.model.units import counted
 from nsysan.report.prose import ended
 from nsysan.report.section import Section, View
 
 
-@dataclass(frozen=True, slots=True)
-class NotesView(View):
+class NotesView(View, frozen=True):
     """The notes of the run."""
 
     sentences: tuple[str, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from nsysan.model.profilers import Profiler
 from nsysan.model.run import OptionValue, ReportInfo, Run
@@ -20,8 +19,7 @@ SHOWN_HASH_DIGITS = 16
 _NOT_RECORDED = Cell("not recorded", style="faint")
 
 
-@dataclass(frozen=True, slots=True)
-class ProvenanceView(View):
+class ProvenanceView(View, frozen=True):
     """The inputs with what identifies them, the options, and whatever else was kept."""
 
     options: str

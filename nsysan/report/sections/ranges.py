@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from nsysan.analysis.ranges import RangeKind, RangeNode, Ranges, RangeTimesOfName
 from nsysan.model.results import Skipped
@@ -20,8 +19,7 @@ DEEPEST = 9
 """Ranges nested deeper are set in no further: the style sheet has no more steps."""
 
 
-@dataclass(frozen=True, slots=True)
-class RangesView(View):
+class RangesView(View, frozen=True):
     """The names, and the tree in which they nest."""
 
     tables: tuple[Table, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from nsysan.analysis.ceilings import HeldAgainst, LinkRow
 from nsysan.analysis.gemms import GemmRow, Gemms
@@ -21,8 +20,7 @@ from nsysan.report.terms import TERMS
 SHOWN_ROWS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class RooflineView(View):
+class RooflineView(View, frozen=True):
     """What is known of the ceilings in sentences, the charts, and the tables."""
 
     sentences: tuple[str, ...]

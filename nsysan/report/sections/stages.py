@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.analysis.stages import Stages, StagesOfDevice, StageTime
 from nsysan.model.confidence import Confidence
@@ -22,8 +23,7 @@ from nsysan.report.stage_tables import stage_bars, stage_devices, stage_name, st
 _NAMED_COUNT = 3
 
 
-@dataclass(frozen=True, slots=True)
-class PartEntry:
+class PartEntry(msgspec.Struct, frozen=True):
     """A part of the bars: its fill, and its share of the step."""
 
     fill: str
@@ -32,8 +32,7 @@ class PartEntry:
     share: str
 
 
-@dataclass(frozen=True, slots=True)
-class StagesView(View):
+class StagesView(View, frozen=True):
     """The stages of the device with the longest mean step; ``legend`` says what the fills of the bars are."""
 
     bars: Table

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from nsysan.analysis.steps import Steps, StepTable
 from nsysan.analysis.steps_of_device import StepsOfDevice
 from nsysan.model.results import Skipped
@@ -24,8 +22,7 @@ from nsysan.report.steps import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class StepsView(View):
+class StepsView(View, frozen=True):
     """The steps of the slowest device as columns, what is to be said of them, and tables of all devices and steps."""
 
     chart: ColumnChart

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from nsysan.analysis.theoretical_occupancy import Occupancy, OccupancyOfKernel
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
@@ -17,8 +15,7 @@ from nsysan.report.terms import TERMS
 SHOWN_KERNEL_COUNT = 20
 
 
-@dataclass(frozen=True, slots=True)
-class OccupancyView(View):
+class OccupancyView(View, frozen=True):
     """The kernels with the most time and what limits them."""
 
     tables: tuple[Table, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
@@ -17,8 +16,7 @@ from nsysan.report.section import Layout, Section, View
 from nsysan.report.terms import TERMS
 
 
-@dataclass(frozen=True, slots=True)
-class ThroughputView(View):
+class ThroughputView(View, frozen=True):
     """The tables, and what they were counted from."""
 
     tables: tuple[Table, ...]

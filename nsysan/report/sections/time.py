@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from nsysan.analysis.gpu_time import GpuTime, GpuTimes
 from nsysan.model.partition import Part
@@ -29,8 +29,7 @@ _ALWAYS_SAID = (COMPUTE_PARTS, (Part.IDLE,))
 _NOTHING = (format_duration(0), format_fraction(0))
 
 
-@dataclass(frozen=True, slots=True)
-class LegendEntry:
+class LegendEntry(msgspec.Struct, frozen=True):
     """A part with its figures, which stand under the bar as its legend."""
 
     fill: str
@@ -40,8 +39,7 @@ class LegendEntry:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class TimeView(View):
+class TimeView(View, frozen=True):
     """The bar over all GPUs with its legend, and the tables. ``choice`` says which GPUs are shown."""
 
     bar: Bar

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.steps_of_device import Step
@@ -38,8 +38,7 @@ MARKER_CHARACTERS = 60
 """So much of a step's marker the picture says."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(msgspec.Struct, frozen=True):
     """A part or cause as the figures under the picture name it; the script fills in how long it took."""
 
     column: str
@@ -48,8 +47,7 @@ class Key:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class TimelineView(View):
+class TimelineView(View, frozen=True):
     """The picture's ``data`` as JSON, what it shows in words, and its table. ``left_out`` says what is not drawn.
 
     It also says which clocks the lanes are on. ``causes`` are what idle time is divided into, where that is known,

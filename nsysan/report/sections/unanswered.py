@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted
@@ -12,8 +10,7 @@ from nsysan.report.prose import capitalized, ended
 from nsysan.report.section import Section, View, question_of
 
 
-@dataclass(frozen=True, slots=True)
-class UnansweredView(View):
+class UnansweredView(View, frozen=True):
     """The skipped questions."""
 
     table: Table

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from nsysan.model.run import Run
 from nsysan.report.first_fix import first_fix
 from nsysan.report.late_ranks import state_late_rank
@@ -15,8 +13,7 @@ from nsysan.report.verdict import Verdict, facts_of, state_verdict, step_fact, s
 from nsysan.report.walk import WalkStop, next_by_size, walk_of
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictView(View):
+class VerdictView(View, frozen=True):
     """The subject of the page with a few facts about it, the verdict, and the walk to it."""
 
     subject: str

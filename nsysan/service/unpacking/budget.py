@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import BinaryIO, Protocol
+
+import msgspec
 
 from nsysan.model.errors import InputError
 from nsysan.service.settings import UnpackingLimits
@@ -24,8 +25,7 @@ class Source(Protocol):
         ...
 
 
-@dataclass
-class Budget:
+class Budget(msgspec.Struct):
     """What is left of the limits."""
 
     limits: UnpackingLimits

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from nsysan.model.text import display_text
 from nsysan.pipeline.inputs import REPORT_SUFFIXES, TORCH_SUFFIXES
@@ -21,8 +22,7 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Unpacked:
+class Unpacked(msgspec.Struct, frozen=True):
     """A file, or a folder of a report's tables, under a name of ours; ``name`` is what people call it.
 
     ``beside_in`` is the archive in which it lay where no name there says that it is a report: what it is, or whether it

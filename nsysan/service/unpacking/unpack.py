@@ -9,8 +9,10 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.ingest.nsys.report import MAGIC as NSYS_REPORT
 from nsysan.ingest.sqlite.header import MAGIC as SQLITE
@@ -24,8 +26,7 @@ from nsysan.service.unpacking.zip_archive import MAGIC as ZIP_MAGIC
 from nsysan.service.unpacking.zip_archive import unpack_zip
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(msgspec.Struct, frozen=True):
     """A file as it was uploaded, and what people call it."""
 
     path: Path

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from nsysan.model.units import format_bytes, format_duration, format_fraction
 from nsysan.report.prose import capitalized, ended
@@ -12,8 +13,7 @@ from nsysan.report.terms import TERMS
 from nsysan.service.work.order import FIGURES
 
 
-@dataclass(frozen=True, slots=True)
-class ShownFigure:
+class ShownFigure(msgspec.Struct, frozen=True):
     """One figure; ``value`` is None where it is unknown, and ``why`` then says why."""
 
     name: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
 
+import msgspec
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
@@ -14,46 +14,41 @@ _LONGEST_FIELD_BYTES = 1 << 17
 _MOST_PARTS = 2048
 
 
-@dataclass(frozen=True, slots=True)
-class FieldCame:
+class FieldCame(msgspec.Struct, frozen=True):
     """A field of the form, whole."""
 
     name: str
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileBegan:
+class FileBegan(msgspec.Struct, frozen=True):
     """A file begins; what it is called."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileWentOn:
+class FileWentOn(msgspec.Struct, frozen=True):
     """More of the file."""
 
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class FileEnded:
+class FileEnded(msgspec.Struct, frozen=True):
     """The file is whole."""
 
 
 Came = FieldCame | FileBegan | FileWentOn | FileEnded
 
 
-@dataclass
-class _Parts:
+class _Parts(msgspec.Struct):
     """What the parser calls back: bytes of headers and data become what came."""
 
-    came: list[Came] = field(default_factory=list)
+    came: list[Came] = msgspec.field(default_factory=list)
     count: int = 0
     header_name: bytes = b""
     header_value: bytes = b""
     name: str = ""
-    value: bytearray = field(default_factory=bytearray)
+    value: bytearray = msgspec.field(default_factory=bytearray)
     is_file: bool = False
 
     def begin(self) -> None:

@@ -6,8 +6,8 @@ import asyncio
 import ipaddress
 import secrets
 from collections.abc import Sized
-from dataclasses import dataclass
 
+import msgspec
 from starlette.requests import HTTPConnection
 
 from nsysan.service.access import Access
@@ -24,8 +24,7 @@ from nsysan.service.sharing import Shares
 from nsysan.service.uploads import Uploads
 
 
-@dataclass
-class Server:
+class Server(msgspec.Struct):
     """What every answer is made from. ``stopping`` is set when no more work is to be begun.
 
     ``connections`` are those that are open, whatever comes over them.

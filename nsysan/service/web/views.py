@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
+
+import msgspec
 
 from nsysan.report.environment import inline_asset, page_environment, page_style
 from nsysan.service.audit import Deed
@@ -18,8 +19,7 @@ from nsysan.service.web.figures import ShownFigure, figures_of
 _ASSETS = "service/assets"
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(msgspec.Struct, frozen=True):
     """A page: its title, who looks at it (None: nobody who is known) with what their forms carry, and what it shows."""
 
     title: str
@@ -29,8 +29,7 @@ class Page:
     has_log_out: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedView:
+class RefusedView(msgspec.Struct, frozen=True):
     """Why something is not shown or done."""
 
     status: int
@@ -39,24 +38,21 @@ class RefusedView:
     leads_to_log_in: bool
 
 
-@dataclass(frozen=True, slots=True)
-class LogInView:
+class LogInView(msgspec.Struct, frozen=True):
     """The form for a token; ``complaint`` is what was wrong with the last one."""
 
     complaint: str
     leads_to: str
 
 
-@dataclass(frozen=True, slots=True)
-class UploadView:
+class UploadView(msgspec.Struct, frozen=True):
     """The form for files; ``limit`` says how large one may be."""
 
     limit: str
     discards: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RunRow:
+class RunRow(msgspec.Struct, frozen=True):
     """A run in the list."""
 
     run: ServedRun
@@ -64,8 +60,7 @@ class RunRow:
     came: str
 
 
-@dataclass(frozen=True, slots=True)
-class ListView:
+class ListView(msgspec.Struct, frozen=True):
     """Runs, what was sought, and the pages before and after."""
 
     rows: tuple[RunRow, ...]
@@ -79,8 +74,7 @@ class ListView:
     shows_teams: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ShownFile:
+class ShownFile(msgspec.Struct, frozen=True):
     """A file of a run, and whether this person may have it back."""
 
     file: RunFile
@@ -88,16 +82,14 @@ class ShownFile:
     is_offered: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ShownShare:
+class ShownShare(msgspec.Struct, frozen=True):
     """A link that works, in words."""
 
     share: Share
     until: str
 
 
-@dataclass(frozen=True, slots=True)
-class RunView:
+class RunView(msgspec.Struct, frozen=True):
     """A run: how far it is or what came of it, and what this person may do with it."""
 
     run: ServedRun
@@ -112,8 +104,7 @@ class RunView:
     can_retry: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ShownDeed:
+class ShownDeed(msgspec.Struct, frozen=True):
     """A deed in words; ``run`` is the run it was done to, as far as that is still there."""
 
     deed: Deed
@@ -121,8 +112,7 @@ class ShownDeed:
     run: ServedRun | None
 
 
-@dataclass(frozen=True, slots=True)
-class AuditView:
+class AuditView(msgspec.Struct, frozen=True):
     """Who did what, and the pages before and after; ``run_id`` is of the run asked about, empty for all."""
 
     heading: str
@@ -133,16 +123,14 @@ class AuditView:
     shows_addresses: bool
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteView:
+class DeleteView(msgspec.Struct, frozen=True):
     """The question before a run is deleted."""
 
     run: ServedRun
     file_count: str
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
+class Drawn(msgspec.Struct, frozen=True):
     """All that the frame's template shows."""
 
     page: Page

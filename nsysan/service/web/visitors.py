@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass
 
+import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
@@ -18,8 +18,7 @@ _OWN_SITES = (None, "same-origin", "none")
 RELOAD = "Reload the page, then try again."
 
 
-@dataclass(frozen=True, slots=True)
-class Visitor:
+class Visitor(msgspec.Struct, frozen=True):
     """Who asks. ``csrf`` is what their forms carry; None for programs, which no other site can make ask."""
 
     person: Person

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from nsysan.ingest import readers
 from nsysan.ingest.evidence.reading import kinds_of
@@ -18,8 +19,7 @@ from nsysan.pipeline.model_file import LARGEST_BYTES, read_model_file
 from nsysan.service.unpacking.entry_names import Unpacked
 
 
-@dataclass(frozen=True, slots=True)
-class ToldApart:
+class ToldApart(msgspec.Struct, frozen=True):
     """Reports, evidence, and what describes a model, each in the order of the files."""
 
     reports: tuple[Path, ...]

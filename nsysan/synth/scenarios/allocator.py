@@ -1,6 +1,6 @@
 """The allocator finds no room: in every layer it frees memory, which waits for the GPU, and asks for more."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario

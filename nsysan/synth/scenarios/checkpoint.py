@@ -1,6 +1,6 @@
 """Every third step ends with copies of weights and moments to the host, and no range says why."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario

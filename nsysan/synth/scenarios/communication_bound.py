@@ -1,6 +1,6 @@
 """Gradients take longer to reduce than the backward to compute: the rest of the all-reduce is exposed."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario

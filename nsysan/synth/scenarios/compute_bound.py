@@ -1,6 +1,6 @@
 """GEMMs run at half the speed the GPU was measured to reach."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario

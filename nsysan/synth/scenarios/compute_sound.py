@@ -1,6 +1,6 @@
 """The twin of compute_bound: the GPU computes all the time, and its GEMMs do reach their ceiling."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.synth.scenario import Scenario
 from nsysan.synth.training.knobs import Knobs

@@ -1,6 +1,6 @@
 """Kernels of the backward take longer beside the all-reduce of gradients, with which they share the GPU."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario

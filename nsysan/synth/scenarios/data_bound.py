@@ -1,6 +1,6 @@
 """The loader takes longer than the step: the GPU waits for its batch."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario

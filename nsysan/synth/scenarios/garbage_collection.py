@@ -1,6 +1,6 @@
 """Every third step another rank's host pauses, and no range says why: as Python's garbage collector does."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario

@@ -1,6 +1,6 @@
 """Kernels are shorter than the time the host needs to launch them: the GPU waits for the next one."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario

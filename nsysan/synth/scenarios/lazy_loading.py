@@ -1,6 +1,6 @@
 """Code is loaded when a kernel is first launched: the first step waits for it, later ones do not."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario

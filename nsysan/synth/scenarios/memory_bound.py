@@ -1,6 +1,6 @@
 """Elementwise kernels in a row, each of which writes what the next reads: the memory of the GPU bounds them."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario

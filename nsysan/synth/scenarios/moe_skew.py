@@ -1,6 +1,6 @@
 """The tokens of a mixture of experts want one expert more than the others, whose ranks wait for its answers."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario

@@ -1,6 +1,6 @@
 """Every layer copies a mask from pageable memory: the host waits for the copy, and cannot launch ahead."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario

@@ -1,6 +1,6 @@
 """A pipeline with few parts: its stages wait for their first, and for the others once their last has gone."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario

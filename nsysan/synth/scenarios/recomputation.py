@@ -1,6 +1,6 @@
 """Activations are not kept: the backward computes each layer's forward again."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario

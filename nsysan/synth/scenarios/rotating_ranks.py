@@ -1,6 +1,6 @@
 """In every step another rank's host pauses: jitter, and no bad node."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario

@@ -1,6 +1,6 @@
 """The host reads a value back after every layer: it cannot launch ahead, and the GPU idles while it logs."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario

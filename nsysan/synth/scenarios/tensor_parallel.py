@@ -1,6 +1,6 @@
 """Ranks that share layers sum their parts over a slow network: each all-reduce is on the critical path."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from functools import lru_cache
+
+import msgspec
 
 from nsysan.model.purposes import Purpose
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Communicator:
+class Communicator(msgspec.Struct, frozen=True, order=True):
     """Ranks of the job, in the order in which the communicator numbers them from 0."""
 
     purpose: Purpose

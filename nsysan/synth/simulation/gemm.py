@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class GemmShape:
+class GemmShape(msgspec.Struct, frozen=True, order=True):
     """C[m, n] = A[m, k] B[k, n]."""
 
     m: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
+
+import msgspec
 
 from nsysan.synth.simulation.program import (
     Action,
@@ -27,8 +28,7 @@ LONG_CALL_NS = 100_000
 Waiting = Generator[None, None, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """How quickly host and GPU answer each other."""
 
     handover_ns: int = 1_000

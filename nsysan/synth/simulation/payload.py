@@ -7,8 +7,9 @@ an all-gather and reduce-scatter, what goes to one peer of an all-to-all, gather
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 _FIRST_STATIC_ID = 1 << 24
 _INT, _UINT64, _SIZE = 5, 18, 22
@@ -58,8 +59,7 @@ class PayloadSchema(Enum):
         return struct.Struct(f"{fields}{-struct.calcsize(fields) % 8}x")
 
 
-@dataclass(frozen=True, slots=True)
-class Payload:
+class Payload(msgspec.Struct, frozen=True):
     """A structure with its values, in the order of the schema's entries."""
 
     schema: PayloadSchema

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 from nsysan.model.copies import MemoryKind
 from nsysan.model.kernels import Collective
@@ -26,8 +27,7 @@ class TaskKind(Enum):
     GRAPH = "graph"
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(msgspec.Struct, frozen=True):
     """What one rank sends to another, or to itself."""
 
     source: int
@@ -35,8 +35,7 @@ class Message:
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rendezvous:
+class Rendezvous(msgspec.Struct, frozen=True, kw_only=True):
     """A collective that ranks of a communicator run together, or messages between two of them.
 
     It starts on each rank when that rank's stream reaches it; ``Meeting`` says when it ends there. Ranks meet by
@@ -61,8 +60,7 @@ class Rendezvous:
         return self.communicator.ranks
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(msgspec.Struct, frozen=True):
     """Work for a stream. ``duration_ns`` does not count for a collective, whose ``rendezvous`` says when it ends.
 
     A kernel has ``block_count`` blocks, and takes ``slowdown`` times as long as it would with the GPU to itself.
@@ -86,16 +84,14 @@ class Task:
         return round(self.duration_ns - self.duration_ns / self.slowdown)
 
 
-@dataclass(frozen=True, slots=True)
-class HostWork:
+class HostWork(msgspec.Struct, frozen=True):
     """The thread works or waits outside CUDA; ``cause`` is what an idle GPU then waits for, None for plain work."""
 
     duration_ns: int
     cause: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Push:
+class Push(msgspec.Struct, frozen=True):
     """An NVTX range opens; one without a text is seen by nobody. It may mark a step, or be a ``stage`` of it."""
 
     text: str | None
@@ -105,13 +101,11 @@ class Push:
     stage: Stage | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Pop:
+class Pop(msgspec.Struct, frozen=True):
     """The innermost NVTX range closes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(msgspec.Struct, frozen=True):
     """A call that puts a task on a stream; a ``blocking`` one returns when the task has ended."""
 
     name: str
@@ -121,8 +115,7 @@ class Launch:
     blocking: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PlainCall:
+class PlainCall(msgspec.Struct, frozen=True):
     """A CUDA call that touches no stream, such as cudaMalloc; ``cause`` is what an idle GPU then waits for."""
 
     name: str
@@ -130,8 +123,7 @@ class PlainCall:
     cause: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RecordEvent:
+class RecordEvent(msgspec.Struct, frozen=True):
     """cudaEventRecord: the event fires when all that the stream holds by now has ended."""
 
     event: str
@@ -139,8 +131,7 @@ class RecordEvent:
     duration_ns: int = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class WaitEvent:
+class WaitEvent(msgspec.Struct, frozen=True):
     """cudaStreamWaitEvent: later tasks of the stream wait for the event, the thread does not."""
 
     event: str
@@ -148,8 +139,7 @@ class WaitEvent:
     duration_ns: int = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Synchronize:
+class Synchronize(msgspec.Struct, frozen=True):
     """cudaStreamSynchronize, or cudaDeviceSynchronize where ``stream_id`` is None: the thread waits for the GPU.
 
     ``name`` is another call that waits like that, such as cudaFree; ``cause`` is what a GPU that idles then waits for.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+import msgspec
 
 from nsysan.synth.simulation.communicator import Communicator
 from nsysan.synth.simulation.meeting import Meeting
@@ -11,8 +12,7 @@ from nsysan.synth.simulation.program import Rendezvous, Task
 from nsysan.synth.simulation.timelines import CollectiveRun
 
 
-@dataclass(slots=True, eq=False)
-class PendingWork:
+class PendingWork(msgspec.Struct, eq=False):
     """A launched task whose times are settled once all that it waits for has ended."""
 
     rank: int
@@ -20,7 +20,7 @@ class PendingWork:
     task: Task
     earliest_start_ns: int
     unsettled_count: int = 0
-    followers: list[PendingWork] = field(default_factory=list)
+    followers: list[PendingWork] = msgspec.field(default_factory=list)
     start_ns: int | None = None
     end_ns: int | None = None
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.model.stages import Stage
 from nsysan.synth.simulation.communicator import Communicator
@@ -12,8 +14,7 @@ from nsysan.synth.simulation.payload import Payload
 from nsysan.synth.simulation.program import Rendezvous, Task
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """The host thread during [start_ns, end_ns); ``cause`` is what a GPU that idles meanwhile waits for."""
 
     start_ns: int
@@ -21,8 +22,7 @@ class Span:
     cause: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Call(Span):
+class Call(Span, frozen=True):
     """A CUDA call."""
 
     name: str
@@ -34,8 +34,7 @@ class Call(Span):
         return not self.name.startswith("cuda")
 
 
-@dataclass(frozen=True, slots=True)
-class GpuWork:
+class GpuWork(msgspec.Struct, frozen=True):
     """A task as it ran, and the call that launched it."""
 
     start_ns: int
@@ -45,8 +44,7 @@ class GpuWork:
     call: Call
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(msgspec.Struct, frozen=True):
     """An NVTX range of the host thread, as ``Push`` opened it."""
 
     start_ns: int
@@ -67,8 +65,7 @@ class SyncKind(Enum):
     DEVICE = "device"
 
 
-@dataclass(frozen=True, slots=True)
-class Synchronization:
+class Synchronization(msgspec.Struct, frozen=True):
     """A call about waiting: the stream it names (None: all of them), and the event (None: no event)."""
 
     call: Call
@@ -77,8 +74,7 @@ class Synchronization:
     event_id: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RankTimeline:
+class RankTimeline(msgspec.Struct, frozen=True):
     """One rank: its host thread (calls and other spans in order, none overlapping) and its GPU's work."""
 
     rank: int
@@ -105,8 +101,7 @@ class RankTimeline:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class CollectiveRun:
+class CollectiveRun(msgspec.Struct, frozen=True):
     """An instance of a collective: when each rank's kernel started and ended, by rank in order."""
 
     rendezvous: Rendezvous
@@ -119,8 +114,7 @@ class CollectiveRun:
         return max(self.end_ns_by_rank.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Simulation:
+class Simulation(msgspec.Struct, frozen=True):
     """The whole job, all ranks on one clock."""
 
     ranks: tuple[RankTimeline, ...]

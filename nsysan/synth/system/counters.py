@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from nsysan.model.arrays import Int64Array
@@ -42,8 +42,7 @@ METRICS = (
 _GR, _SM, _ISSUE, _TENSOR, _READ, _WRITE, _LINK_IN, _LINK_OUT, _HOST_IN, _HOST_OUT = METRICS
 
 
-@dataclass(frozen=True, slots=True)
-class _Load:
+class _Load(msgspec.Struct, frozen=True):
     """``percent`` of what a counter counts, during [start_ns, end_ns)."""
 
     start_ns: int

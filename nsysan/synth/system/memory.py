@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+
+import msgspec
 
 from nsysan.synth.simulation.timelines import Call
 
@@ -18,8 +19,7 @@ _GRANULE_BYTES = 2 << 20
 _FIRST_ADDRESS = 0x7F20_0000_0000
 
 
-@dataclass(frozen=True, slots=True)
-class Footprint:
+class Footprint(msgspec.Struct, frozen=True):
     """The sizes of a model that decide how much memory a rank needs."""
 
     layer_count: int
@@ -27,8 +27,7 @@ class Footprint:
     activation_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryEvent:
+class MemoryEvent(msgspec.Struct, frozen=True):
     """Memory allocated or freed by a call; ``correlation_id`` None: before the first that is simulated."""
 
     time_ns: int
@@ -38,8 +37,7 @@ class MemoryEvent:
     correlation_id: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryTruth:
+class MemoryTruth(msgspec.Struct, frozen=True):
     """Memory that the driver reserved for a rank: after the start, at the peak, at the end."""
 
     start_bytes: int

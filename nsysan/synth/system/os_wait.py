@@ -7,7 +7,8 @@ the driver wakes it, memory and code are requests to the driver.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.synth.simulation.timelines import Call, Span
 
@@ -22,8 +23,7 @@ _SLEEPS = "poll"
 _CALLS_IN_CUDA = {"host_sync": _SLEEPS, "allocator": "ioctl", "module_loading": "read"}
 
 
-@dataclass(frozen=True, slots=True)
-class OsCall:
+class OsCall(msgspec.Struct, frozen=True):
     """A call into an OS runtime library."""
 
     start_ns: int
@@ -31,16 +31,14 @@ class OsCall:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Switch:
+class Switch(msgspec.Struct, frozen=True):
     """The scheduler puts the thread on its CPU, or takes it off."""
 
     time_ns: int
     is_in: bool
 
 
-@dataclass(frozen=True, slots=True)
-class HostTruth:
+class HostTruth(msgspec.Struct, frozen=True):
     """A host thread's calls into OS libraries of 1 us or more, and the time they keep it off the CPU."""
 
     os_call_count: int

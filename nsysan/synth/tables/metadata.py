@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Literal
+
+import msgspec
 
 from nsysan.model.units import NS_PER_S
 from nsysan.synth.session import JOB_START_UTC_NS
@@ -19,16 +20,15 @@ SYNTHETIC_MARK = "SYNTHESIZED_BY"
 _HOST_NAME_PROPERTY = 619
 
 
-@dataclass(slots=True)
-class Capture:
+class Capture(msgspec.Struct):
     """The session: where it ran, when it began, how long it took (``absent``: the export does not say)."""
 
     host: str | None = None
     utc_epoch_ns: int = JOB_START_UTC_NS
     duration_ns: int | Literal["absent"] | None = None
-    environment: list[tuple[str, str]] = field(default_factory=list)
+    environment: list[tuple[str, str]] = msgspec.field(default_factory=list)
     event_types: tuple[str, ...] = ("NvtxEvents", "Cuda")
-    settings: list[tuple[str, str]] = field(default_factory=list)
+    settings: list[tuple[str, str]] = msgspec.field(default_factory=list)
     includes_blobs: bool = False
 
     def tables(self, release: Release, last_event_ns: int) -> dict[str, list[Row]]:

@@ -6,7 +6,7 @@ NULL, ``#`` the primary key; ``+`` marks a column that schema 3.25 added, ``-`` 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
 MEMCPY = "CUPTI_ACTIVITY_KIND_MEMCPY"
@@ -125,8 +125,7 @@ _NEW_TABLES = frozenset(
 _OLD_TABLES = frozenset({GENERIC_EVENTS})
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """One column of a table."""
 
     name: str
@@ -135,8 +134,7 @@ class Column:
     primary_key: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(msgspec.Struct, frozen=True):
     """A release of Nsight Systems: its version, and the schema its exporter writes."""
 
     schema: str

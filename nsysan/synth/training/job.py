@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.model.purposes import Purpose
 from nsysan.synth.simulation.communicator import Communicator, whole
@@ -17,8 +18,7 @@ from nsysan.synth.training.training_step import TrainingStep
 from nsysan.synth.training.worker import Worker
 
 
-@dataclass(frozen=True, slots=True)
-class Parallelism:
+class Parallelism(msgspec.Struct, frozen=True):
     """How ranks share the work: which of them speak with each other, by their count, and what a rank does in a step."""
 
     communicators: Callable[[int], tuple[Communicator, ...]]
@@ -33,8 +33,7 @@ DATA_PARALLEL = Parallelism(_one_communicator, TrainingStep)
 """Every rank has the whole model, and a part of the batch."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(msgspec.Struct, frozen=True, kw_only=True):
     """What all ranks have in common.
 
     Where ``device_ids`` says which CUDA device each rank uses, the job begins with the making of its communicators;

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 STRAGGLER_RANK = 1
 """The rank that is slow where one is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Knobs:
+class Knobs(msgspec.Struct, frozen=True, kw_only=True):
     """One training job. A scenario turns some knobs to bring its cause about, and back to take the cause away."""
 
     layer_count: int = 4

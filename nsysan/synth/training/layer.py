@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from nsysan.synth.simulation.gemm import GemmShape
 
@@ -10,8 +10,7 @@ GRADIENT_BYTES = 2
 """Of a parameter's gradient, in bfloat16."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(msgspec.Struct, frozen=True):
     """A layer with grouped queries and a feed-forward part of 3.5 times its width.
 
     Its matrices may be split over ``shard_count`` ranks, of which each has its part.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.synth.simulation.program import Action, kernel
 from nsysan.synth.training import kernels
@@ -11,8 +12,7 @@ from nsysan.synth.training.layer import Layer
 from nsysan.synth.training.operators import KERNEL_CALL, Operators
 
 
-@dataclass(frozen=True, slots=True)
-class LayerProgram:
+class LayerProgram(msgspec.Struct, frozen=True):
     """The parts of a layer, between which a parallel job communicates."""
 
     operators: Operators

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.model.kernels import Collective
 from nsysan.model.units import NS_PER_S
 from nsysan.synth.simulation.program import Message
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
+class Network(msgspec.Struct, frozen=True):
     """Every link reaches ``bus_bytes_per_s`` (nccl-tests' busbw); None: nothing takes time.
 
     Each simulated rank stands for ``alike_ranks``.

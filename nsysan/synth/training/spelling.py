@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import msgspec
+from msgspec.structs import replace
 
 from nsysan.synth.numbering import Numbering
 from nsysan.synth.simulation.program import Push
@@ -13,8 +14,7 @@ _OPTIMIZER = "Optimizer.step#AdamW.step"
 _OWN_STEP = "step {}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spelling:
+class Spelling(msgspec.Struct, frozen=True, kw_only=True):
     """The texts; ``{}`` in that of a step is its number, a text of None is a range the framework does not have.
 
     ``profiler_step`` is the range that a profiler with a schedule puts around each step of the framework.

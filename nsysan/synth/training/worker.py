@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
 
 from nsysan.model.purposes import Purpose
 from nsysan.synth.simulation.communicator import Communicator
@@ -12,8 +12,7 @@ from nsysan.synth.training.network import Network
 from nsysan.synth.training.spelling import Spelling
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Worker:
+class Worker(msgspec.Struct, frozen=True, kw_only=True):
     """``rank`` of ``rank_count``; ``knobs`` are its own, layer and network those of the job.
 
     It adds the kernels it loads to ``loaded``.
@@ -27,7 +26,7 @@ class Worker:
     network: Network
     spelling: Spelling
     communicators: tuple[Communicator, ...]
-    loaded: set[str] = field(default_factory=set)
+    loaded: set[str] = msgspec.field(default_factory=set)
 
     def communicator(self, purpose: Purpose) -> Communicator | None:
         """The one of that purpose that the rank is in; None where it has nobody to speak with."""

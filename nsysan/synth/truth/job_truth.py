@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -26,8 +25,7 @@ from nsysan.synth.truth.step import StepTime, steps_of
 SYNTHESIZED_BY = "nsysan synth"
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedTruth:
+class RecordedTruth(msgspec.Struct, frozen=True):
     """A GPU as its records show it where some of its work has none; ``unrecorded_ns`` is the sum of that work."""
 
     window_start_ns: int
@@ -39,8 +37,7 @@ class RecordedTruth:
     unrecorded_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class SystemTruth:
+class SystemTruth(msgspec.Struct, frozen=True):
     """What records besides CUDA and NVTX have to show; null where those were not asked for.
 
     ``counter_mean_percents`` are means over the GPU's window, without what sampling rounds.
@@ -51,8 +48,7 @@ class SystemTruth:
     counter_mean_percents: dict[str, float] | None
 
 
-@dataclass(frozen=True, slots=True)
-class RankTruth:
+class RankTruth(msgspec.Struct, frozen=True):
     """One rank's GPU over its window, first to last activity. ``idle_causes`` has keys ``<cause>_ns``.
 
     The file counts from ``session_start_ns`` of the job's clock, and states its UTC wrong by ``utc_error_ns``.
@@ -80,8 +76,7 @@ class RankTruth:
     system: SystemTruth | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CollectiveTruth:
+class CollectiveTruth(msgspec.Struct, frozen=True):
     """An instance, on the job's clock; what is by rank is in the order of ``ranks``.
 
     ``sequence`` counts the instances of the same ranks of a communicator from 0, in the order in which all of them run
@@ -106,8 +101,7 @@ class CollectiveTruth:
     wait_by_rank_ns: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GemmTruth:
+class GemmTruth(msgspec.Struct, frozen=True):
     """All GEMMs of one shape over all ranks; at its ceiling each of them would take ``ceiling_ns``."""
 
     m: int
@@ -118,8 +112,7 @@ class GemmTruth:
     ceiling_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Recoverable:
+class Recoverable(msgspec.Struct, frozen=True):
     """The mean step of the slowest rank with and without the cause, same seed. A healthy job has only the first."""
 
     mean_step_ns: int
@@ -127,8 +120,7 @@ class Recoverable:
     recoverable_ns: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Truth:
+class Truth(msgspec.Struct, frozen=True):
     """Everything true of the traces of one job. The times of a rank are on the axis of its file.
 
     ``ranks`` are those that have a file; what is true of all of them together, collectives included, is of the job.

@@ -7,7 +7,9 @@ the first alone, the pause between them included.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+
+import msgspec
+from msgspec.structs import asdict, replace
 
 from nsysan.model.partition import PartTimes
 from nsysan.synth.repetition import Repetition
@@ -41,8 +43,7 @@ def repeated_truth(one: RankTruth, two: RankTruth, repetition: Repetition) -> Ra
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Growth:
+class _Growth(msgspec.Struct, frozen=True):
     """How a figure grows over so many recordings after the first."""
 
     recordings: int

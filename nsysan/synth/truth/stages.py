@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise, takewhile
+
+import msgspec
 
 from nsysan.model.partition import Activity, Part, PartTimes, part_of
 from nsysan.model.stages import Stage
@@ -19,8 +20,7 @@ StageById = dict[int, Stage]
 """The stage of each work, by the identity of the object."""
 
 
-@dataclass(frozen=True, slots=True)
-class StageTruth:
+class StageTruth(msgspec.Struct, frozen=True):
     """A stage in all closed steps of a rank: the time of its GPU by part, and that of its host.
 
     The host's time counts from the launch of the first step's first kernel to that of the open step's. It belongs to

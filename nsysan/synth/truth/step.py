@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
+
+import msgspec
 
 from nsysan.model.partition import Activity
 from nsysan.model.thresholds import WARM_UP_FACTOR
@@ -14,8 +15,7 @@ from nsysan.synth.simulation.program import TaskKind
 from nsysan.synth.simulation.timelines import GpuWork, Range, RankTimeline, Simulation
 
 
-@dataclass(frozen=True, slots=True)
-class StepTime:
+class StepTime(msgspec.Struct, frozen=True):
     """A step of one rank's GPU; ``marker`` is the text of its NVTX range, None where there is no such range."""
 
     marker: str | None

@@ -5,7 +5,7 @@ What ranks of a node tell each other to share the model is not simulated; produc
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nsysan.synth.scenario import Scenario
 from nsysan.synth.training.parallelism.accumulation import ACCUMULATING

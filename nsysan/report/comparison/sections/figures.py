@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from nsysan.history.comparison import Comparison
 from nsysan.history.differences import Difference, TopicDifferences
 from nsysan.model.units import counted
@@ -13,8 +11,7 @@ from nsysan.report.elements import Cell, Column, Table
 from nsysan.report.section import Layout, Section, View
 
 
-@dataclass(frozen=True, slots=True)
-class FiguresView(View):
+class FiguresView(View, frozen=True):
     """A table a topic."""
 
     tables: tuple[Table, ...]

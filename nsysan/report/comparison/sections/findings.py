@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from nsysan.history.comparison import Comparison
 from nsysan.report.elements import Cell, Column, Table
 from nsysan.report.section import Section, View
@@ -12,8 +10,7 @@ _SELDOM = ("after only", "before only")
 """What a run alone has where nobody can tell whether it is new or solved."""
 
 
-@dataclass(frozen=True, slots=True)
-class FindingChangesView(View):
+class FindingChangesView(View, frozen=True):
     """One table of all findings of both runs."""
 
     tables: tuple[Table, ...]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from nsysan.analysis.kernel_shapes import (
     KERNEL_SHAPE_MEDIANS,
@@ -32,8 +31,7 @@ KERNEL_TOPICS = frozenset(topic.id for times, runs, _ in _TABLES for topic in (t
 _SHOWN_COUNT = 300
 
 
-@dataclass(frozen=True, slots=True)
-class KernelsView(View):
+class KernelsView(View, frozen=True):
     """Kernels in steps, where both runs have steps, and over the windows."""
 
     tables: tuple[Table, ...]

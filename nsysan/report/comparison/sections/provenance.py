@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from nsysan.history.comparison import Comparison
 from nsysan.model.figures import Bearing
 from nsysan.model.units import counted
@@ -18,8 +16,7 @@ _MEANING = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ConditionsView(View):
+class ConditionsView(View, frozen=True):
     """The conditions that differ, and the questions that one run alone answers."""
 
     tables: tuple[Table, ...]

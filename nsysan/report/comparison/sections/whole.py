@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from nsysan.history.comparison import Comparison
 from nsysan.history.differences import Difference
@@ -17,8 +18,7 @@ _FILLS = {**{fill: fill for fill in PAINTS}, "computing": "compute_only"}
 _NO_FILL = "idle"
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedBar:
+class ComparedBar(msgspec.Struct, frozen=True):
     """One run's bar, with what it is of."""
 
     label: str
@@ -26,8 +26,7 @@ class ComparedBar:
     bar: Bar
 
 
-@dataclass(frozen=True, slots=True)
-class WholeView(View):
+class WholeView(View, frozen=True):
     """A bar a run on one scale, and the pieces by how much they changed."""
 
     bars: tuple[ComparedBar, ...]

@@ -7,7 +7,8 @@ what it sends back.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from nsysan.model.errors import UsageError
 from nsysan.model.kernels import Collective

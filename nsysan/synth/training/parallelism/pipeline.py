@@ -7,7 +7,8 @@ the backwards that are left. Until the first part has come, and once its last ha
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from nsysan.model.errors import UsageError
 from nsysan.model.kernels import Collective

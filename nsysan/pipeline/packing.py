@@ -1,4 +1,4 @@
-"""A trace as bytes that travel between processes: its columns, each in as few bytes as it needs.
+"""A report as bytes that travel between processes: its columns, each in as few bytes as it needs.
 
 Times ascend, so that a column of them travels as differences; a column with one value in all rows as that value, which
 it also is again at the other end. Of a megabyte of SQLite 20 to 100 kB are left.
@@ -14,22 +14,20 @@ from typing import Any
 import numpy as np
 
 from nsysan.model.columns import as_few_bytes, is_one_value
-from nsysan.model.trace import Trace
 
 _FASTEST = 1
 
 
-def pack_trace(trace: Trace) -> bytes:
-    """The trace as bytes that ``unpack_trace`` makes it of again."""
-    packed = io.BytesIO()
-    _Packer(packed, protocol=pickle.HIGHEST_PROTOCOL).dump(trace)
-    return zlib.compress(packed.getbuffer(), _FASTEST)
+def packed(value: object) -> bytes:
+    """The value as bytes that ``unpacked`` makes it of again."""
+    file = io.BytesIO()
+    _Packer(file, protocol=pickle.HIGHEST_PROTOCOL).dump(value)
+    return zlib.compress(file.getbuffer(), _FASTEST)
 
 
-def unpack_trace(packed: bytes) -> Trace:
-    """The trace again. The bytes must be of ``pack_trace`` of the same nsysan: they may hold anything else."""
-    trace: Trace = pickle.loads(zlib.decompress(packed))  # noqa: S301 -- a task of our own packed it
-    return trace
+def unpacked(data: bytes) -> Any:
+    """The value again. The bytes must be of ``packed`` of the same nsysan: they may hold anything else."""
+    return pickle.loads(zlib.decompress(data))  # noqa: S301 -- a task of our own packed it
 
 
 class _Packer(pickle.Pickler):

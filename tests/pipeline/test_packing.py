@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.columns import is_one_value
 from nsysan.model.tables import Table
-from nsysan.pipeline.packed_traces import pack_trace, unpack_trace
+from nsysan.pipeline.packing import packed, unpacked
 from nsysan.synth.export import Export
 from tests.analysis.nccl_traces import MS
 
@@ -26,14 +25,14 @@ INT64 = st.integers(-(2**63), 2**63 - 1)
 
 
 def assert_equal(one: Trace, other: Trace) -> None:
-    for field in fields(one):
-        a, b = getattr(one, field.name), getattr(other, field.name)
+    for field in one.__struct_fields__:
+        a, b = getattr(one, field), getattr(other, field)
         if not isinstance(a, Table):
-            assert a == b, field.name
+            assert a == b, field
             continue
         for name, column in a.columns().items():
             again = b.columns()[name]
-            assert (again.dtype, again.tolist()) == (column.dtype, column.tolist()), f"{field.name}.{name}"
+            assert (again.dtype, again.tolist()) == (column.dtype, column.tolist()), f"{field}.{name}"
 
 
 def kernels(path: Path, count: int) -> Trace:
@@ -46,15 +45,15 @@ def kernels(path: Path, count: int) -> Trace:
 def test_a_trace_comes_out_as_it_went_in_in_a_fraction_of_the_bytes(tmp_path: Path) -> None:
     trace = kernels(tmp_path / "rank0.sqlite", 2000)
 
-    packed = pack_trace(trace)
+    data = packed(trace)
 
-    assert_equal(trace, unpack_trace(packed))
+    assert_equal(trace, unpacked(data))
     # begin and end of a kernel alone are 32,000 bytes
-    assert len(packed) < 4000
+    assert len(data) < 4000
 
 
 def test_one_value_of_all_rows_stays_one_value(tmp_path: Path) -> None:
-    found = unpack_trace(pack_trace(kernels(tmp_path / "rank0.sqlite", 50))).kernels
+    found = unpacked(packed(kernels(tmp_path / "rank0.sqlite", 50))).kernels
 
     assert found is not None
     assert is_one_value(found.global_pid)
@@ -64,7 +63,7 @@ def test_one_value_of_all_rows_stays_one_value(tmp_path: Path) -> None:
 @given(values=st.lists(INT64, min_size=1, max_size=30))
 def test_any_column_travels(values: list[int], dtype: str) -> None:
     column = np.array(values, np.int64).astype(dtype)
-    trace: object = unpack_trace(pack_trace(column))  # type: ignore[arg-type]  # a column is packed as those of a trace
+    again = unpacked(packed(column))
 
-    assert isinstance(trace, np.ndarray)
-    assert (trace.dtype, trace.tolist()) == (column.dtype, column.tolist())
+    assert isinstance(again, np.ndarray)
+    assert (again.dtype, again.tolist()) == (column.dtype, column.tolist())

@@ -1,0 +1,155 @@
+"""Where sums of GPU work are all that is asked for, sums travel; the run is that of whole traces in one process."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+
+from nsysan.analysis.gpu_time import GpuTime
+from nsysan.analysis.kernel_summary import KernelSummary
+from nsysan.analysis.registry import analyses
+from nsysan.attribution.folded_work import FoldedWork
+from nsysan.ingest.reading import ReadOptions
+from nsysan.pipeline.analyze import AnalyzeOptions, analyze
+from nsysan.pipeline.local_workers import read_by_processes
+from nsysan.pipeline.report_tasks import ReadReport, read_here, read_packed
+from nsysan.synth.export import Export
+from nsysan.synth.generate import generate
+from nsysan.synth.placement import Layout
+from nsysan.synth.request import Request
+from nsysan.synth.scenario import all_scenarios
+from tests.ingest.torch_traces import kernel, written
+from tests.pipeline.test_same_capture import every_form
+from tests.runs import result_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from nsysan.model.run import Run
+    from nsysan.pipeline.report_tasks import Outcome
+    from nsysan.synth.scenario import Scenario
+
+OF_SUMS = AnalyzeOptions(only=tuple(analysis.id for analysis in analyses() if analysis.of_sums))
+SUMS_ONLY = ReadOptions(with_host=False, details=frozenset(), fold=FoldedWork())
+
+
+def by_two_processes(paths: Sequence[Path], options: ReadOptions) -> Iterator[Outcome]:
+    return read_by_processes(paths, options, 2)
+
+
+def told(run: Run) -> Run:
+    return replace(run, created_utc="")
+
+
+def by_wholes(paths: Sequence[Path]) -> Run:
+    """The run of the reports' records one by one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nsysan.pipeline.analyze._are_sums_enough", lambda *_: False)
+        return told(analyze(paths, OF_SUMS))
+
+
+def folded(paths: Sequence[Path]) -> list[bool]:
+    return [isinstance(one, ReadReport) and one.work is not None for one in read_here(paths, SUMS_ONLY)]
+
+
+@pytest.mark.parametrize("scenario", all_scenarios(), ids=lambda scenario: scenario.name)
+def test_sums_of_ranks_are_those_of_their_records(tmp_path: Path, scenario: Scenario) -> None:
+    made = generate(Request(scenario=scenario, rank_count=3, step_count=2, layout=Layout.PER_RANK))
+    paths = [export.write(tmp_path / name) for name, export in made.exports.items()]
+
+    assert told(analyze(paths, OF_SUMS)) == by_wholes(paths)
+    assert all(folded(paths))
+
+
+def test_sums_travel_between_processes_whatever_format_they_are_of(tmp_path: Path) -> None:
+    forms = every_form(tmp_path)
+    broken = tmp_path / "rank3.sqlite"
+    broken.write_bytes(b"")
+    paths = [forms["parquet"], ranked(tmp_path, 1), written(tmp_path, kernel(5, 1)), broken, ranked(tmp_path, 2)]
+
+    run = told(analyze(paths, OF_SUMS, read=by_two_processes))
+
+    assert run == by_wholes(paths)
+    assert len(run.reports) == len(result_of(run, GpuTime).gpus) == 4
+    assert [note.id for note in run.notes].count("report_left_out") == 1
+    assert folded(paths) == [True, True, True, False, True]
+
+
+def ranked(folder: Path, rank: int) -> Path:
+    made = Export().host(f"node{rank}").session(utc_epoch_ns=1_700_000_000_000_000_000 + rank)
+    return (
+        made.kernel(10, 30 + rank, "gemm")
+        .kernel(50, 60, "ncclDevKernel_AllReduce")
+        .write(folder / f"rank{rank}.sqlite")
+    )
+
+
+def test_a_gpu_that_two_reports_saw_is_summed_over_both(tmp_path: Path) -> None:
+    """One computes from 10 to 40 ns, the other from 20 to 60: 50 ns in all."""
+    paths = []
+    for rank, (start_ns, end_ns) in enumerate([(10, 40), (20, 60)]):
+        made = Export().host("node").gpu(uuid="u0").cuda_device(pid=100 + rank, uuid="u0").session(duration_ns=100)
+        made.kernel(start_ns, end_ns, "gemm", pid=100 + rank)
+        paths.append(made.write(tmp_path / f"rank{rank}.sqlite"))
+    paths.append(ranked(tmp_path, 2))
+
+    run = told(analyze(paths, OF_SUMS))
+
+    assert run == by_wholes(paths)
+    shared, alone = result_of(run, GpuTime).gpus
+    assert (shared.time.compute_only_ns, shared.work_ns, alone.time.compute_only_ns) == (50, 70, 22)
+
+
+def test_one_capture_in_two_forms_counts_once(tmp_path: Path) -> None:
+    forms = every_form(tmp_path)
+    paths = [forms["parquet"], ranked(tmp_path, 1), forms["sqlite"]]
+
+    run = told(analyze(paths, OF_SUMS))
+
+    assert run == by_wholes(paths)
+    assert [report.name for report in run.reports] == ["rank0_pqtdir", "rank1.sqlite"]
+
+
+def test_what_travels_does_not_grow_with_the_kernels(tmp_path: Path) -> None:
+    """Kernels of three names last 1,000 to 1,099 ns: at most 300 durations, however many kernels there are."""
+    drawn = random.Random(3)
+    sizes = []
+    for count in (4_000, 40_000):
+        made = Export()
+        for place in range(count):
+            made.kernel(2_000 * place, 2_000 * place + 1_000 + drawn.randrange(100), f"kernel {place % 3}")
+        found = read_packed(str(made.write(tmp_path / f"rank{count}.sqlite")), SUMS_ONLY)
+        assert isinstance(found, bytes)
+        sizes.append(len(found))
+
+    assert sizes[1] < 1.2 * sizes[0] < 6_000
+
+
+def test_durations_of_ranks_are_counted_together(tmp_path: Path) -> None:
+    """Ten kernels a rank, of 10 and 20 ns: of 20 values, 13 of 10 and 7 of 20, the middle two are 10, p95 is 20."""
+    paths = []
+    for rank, short_count in enumerate((10, 3)):
+        made = Export().host(f"node{rank}")
+        for place in range(10):
+            made.kernel(100 * place, 100 * place + (10 if place < short_count else 20), "gemm")
+        paths.append(made.write(tmp_path / f"rank{rank}.sqlite"))
+
+    [row] = result_of(analyze(paths, OF_SUMS), KernelSummary).kernels
+
+    assert (row.count, row.gpu_count, row.total_ns, row.median_ns, row.p95_ns) == (20, 2, 270, 10.0, 20)
+
+
+def test_where_records_may_repeat_each_other_the_report_stays_whole(tmp_path: Path) -> None:
+    twice = Export().host("node0").kernel(10, 20, "gemm")
+    twice.sql("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL")
+    paths = [twice.write(tmp_path / "rank0.sqlite"), ranked(tmp_path, 1)]
+
+    run = told(analyze(paths, OF_SUMS))
+
+    assert run == by_wholes(paths)
+    assert "repeated_records" in {note.id for note in run.notes}
+    assert folded(paths) == [False, True]
