@@ -9,11 +9,12 @@ import msgspec
 import numpy as np
 from msgspec.structs import astuple, replace
 
+from nsysan.analysis.of_reports import OfReport, answered
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.devices import Device, Gpu
 from nsysan.attribution.idle.pieces import IdleTime, causes_of
 from nsysan.attribution.job import Job, occupancy_of
-from nsysan.attribution.missing_work import missing_records
+from nsysan.attribution.missing_work import missing_over_reports, missing_records
 from nsysan.attribution.steps.start_up import start_up_end, start_up_end_without_steps
 from nsysan.attribution.steps.steady import judge_steps
 from nsysan.attribution.unseen_graphs import count_unseen_graph_launches
@@ -231,7 +232,26 @@ def compute_gpu_time(job: Job, _results: ResultSet) -> GpuTime | Skipped:
     return GpuTime(gpus, devices, _job_times(gpus, count_unseen_graph_launches(job), missing_records(job)))
 
 
-ANALYSIS = Analysis(GpuTime, compute_gpu_time, of_host=False, of_sums=True, also="partition")
+def merge_gpu_time(job: Job, _results: ResultSet, parts: Sequence[OfReport]) -> GpuTime | Skipped:
+    """The partition of every GPU of all reports."""
+    found = answered(parts, GpuTime)
+    gpus = tuple(
+        replace(gpu, id=part.gpus[gpu.id], devices=tuple(map(part.device, gpu.devices)))
+        for part, told in found
+        for gpu in told.gpus
+    )
+    devices = tuple(
+        replace(device, id=part.device(device.id), report=part.report, gpu=part.gpus[device.gpu])
+        for part, told in found
+        for device in told.devices
+    )
+    jobs = [told.job for _, told in found]
+    unseen = [one.unseen_graph_launch_count for one in jobs if one.unseen_graph_launch_count is not None]
+    missing = missing_over_reports(job, [one.missing_records for one in jobs])
+    return GpuTime(gpus, devices, _job_times(gpus, sum(unseen) if unseen else None, missing))
+
+
+ANALYSIS = Analysis(GpuTime, compute_gpu_time, of_host=False, of_sums=True, merge=merge_gpu_time, also="partition")
 
 
 def no_gpu_work(analysis_id: str, job: Job) -> Skipped:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import ClassVar
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import no_gpu_work
+from nsysan.analysis.of_reports import OfReport, answered, skipped_by_all
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.cuda_calls import CallKind
 from nsysan.attribution.devices import Device
@@ -60,7 +63,14 @@ def compute_graph_builds(job: Job, _results: ResultSet) -> GraphBuilds | Skipped
     )
 
 
-ANALYSIS = Analysis(GraphBuilds, compute_graph_builds)
+def merge_graph_builds(_job: Job, _results: ResultSet, parts: Sequence[OfReport]) -> GraphBuilds | Skipped:
+    """The devices of all reports."""
+    found = answered(parts, GraphBuilds)
+    rows = (replace(row, device=part.device(row.device)) for part, told in found for row in told.graph_builds)
+    return GraphBuilds(tuple(rows)) if found else skipped_by_all(parts, GraphBuilds)
+
+
+ANALYSIS = Analysis(GraphBuilds, compute_graph_builds, merge=merge_graph_builds)
 
 
 def _of_device(job: Job, device: Device) -> GraphBuildsOfDevice:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import msgspec
 
 from nsysan.analysis.gpu_time import WINDOW_SHARES, GpuTime, GpuTimes
+from nsysan.analysis.of_reports import OfReport
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.job import Job
 from nsysan.model.figures import Better, Figure, Topic, Unit
@@ -76,7 +77,12 @@ def compute_idle_causes(job: Job, results: ResultSet) -> IdleByCause | Skipped:
     return IdleByCause(tuple(sorted((cause for cause in causes if cause.total_ns), key=lambda one: -one.total_ns)))
 
 
-ANALYSIS = Analysis(IdleByCause, compute_idle_causes, needs=(GpuTime,))
+def merge_idle_causes(job: Job, results: ResultSet, _parts: Sequence[OfReport]) -> IdleByCause | Skipped:
+    """The causes over all GPUs, which these results tell."""
+    return compute_idle_causes(job, results)
+
+
+ANALYSIS = Analysis(IdleByCause, compute_idle_causes, needs=(GpuTime,), merge=merge_idle_causes)
 
 
 def _over_gpus(cause: Cause, explained: list[tuple[GpuTimes, IdleCauses]]) -> CauseOfIdle:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import ClassVar
 
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from nsysan.analysis.gap_story import GapStory, tell_story
 from nsysan.analysis.gpu_time import no_gpu_work
+from nsysan.analysis.of_reports import OfReport, answered
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.devices import Gpu
 from nsysan.attribution.gap_sums import GapSums, LargeGap
@@ -70,7 +71,17 @@ def compute_idle_gaps(job: Job, _results: ResultSet) -> IdleGaps | Skipped:
     return IdleGaps(tuple(told), tuple(sizes))
 
 
-ANALYSIS = Analysis(IdleGaps, compute_idle_gaps, of_host=False, of_sums=True, also="gaps")
+def merge_idle_gaps(_job: Job, _results: ResultSet, parts: Sequence[OfReport]) -> IdleGaps | Skipped:
+    """The gaps of all reports: whatever is among the largest of all is among those of its report."""
+    found = answered(parts, IdleGaps)
+    gaps = (replace(gap, gpu=part.gpus[gap.gpu]) for part, told in found for gap in told.gaps)
+    ordered = sorted(gaps, key=lambda gap: (-gap.duration_ns, gap.start_ns, gap.gpu))[:GAPS_PER_JOB]
+    told_of = (replace(gap, story=gap.story if rank < STORIES_PER_JOB else None) for rank, gap in enumerate(ordered))
+    sizes = (replace(size, gpu=part.gpus[size.gpu]) for part, told in found for size in told.gap_sizes)
+    return IdleGaps(tuple(told_of), tuple(sizes))
+
+
+ANALYSIS = Analysis(IdleGaps, compute_idle_gaps, of_host=False, of_sums=True, merge=merge_idle_gaps, also="gaps")
 
 
 def _told(job: Job, gpu: Gpu, gap: LargeGap, *, has_story: bool) -> Gap:

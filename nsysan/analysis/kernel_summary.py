@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import no_gpu_work
+from nsysan.analysis.of_reports import OfReport
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.duration_groups import DurationGroup, GpuDurations, group_over_gpus
 from nsysan.attribution.job import Job
@@ -110,7 +111,14 @@ def compute_kernel_summary(job: Job, _results: ResultSet) -> KernelSummary | Ski
     )
 
 
-ANALYSIS = Analysis(KernelSummary, compute_kernel_summary, of_host=False, of_sums=True, also="kernels")
+def merge_kernel_summary(job: Job, results: ResultSet, _parts: Sequence[OfReport]) -> KernelSummary | Skipped:
+    """The kernels of all reports, of which the job's sums tell."""
+    return compute_kernel_summary(job, results)
+
+
+ANALYSIS = Analysis(
+    KernelSummary, compute_kernel_summary, of_host=False, of_sums=True, merge=merge_kernel_summary, also="kernels"
+)
 
 
 def _row(group: DurationGroup, name: str, work_ns: int) -> KernelRow:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import no_gpu_work
+from nsysan.analysis.of_reports import OfReport, answered, skipped_by_all
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.devices import Device
 from nsysan.attribution.job import Job
@@ -59,7 +62,14 @@ def compute_launches(job: Job, _results: ResultSet) -> Launches | Skipped:
     return Launches(tuple(_of_device(job, device) for device in recorded))
 
 
-ANALYSIS = Analysis(Launches, compute_launches)
+def merge_launches(_job: Job, _results: ResultSet, parts: Sequence[OfReport]) -> Launches | Skipped:
+    """The devices of all reports."""
+    found = answered(parts, Launches)
+    rows = (replace(row, device=part.device(row.device)) for part, told in found for row in told.launches)
+    return Launches(tuple(rows)) if found else skipped_by_all(parts, Launches)
+
+
+ANALYSIS = Analysis(Launches, compute_launches, merge=merge_launches)
 
 
 def _of_device(job: Job, device: Device) -> LaunchesOfDevice:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from graphlib import TopologicalSorter
 
 import msgspec
 
 import nsysan.analysis
+from nsysan.analysis.of_reports import OfReport
 from nsysan.attribution.job import Job
 from nsysan.model.details import Detail
 from nsysan.model.registry import discover
@@ -28,6 +29,11 @@ class Analysis(msgspec.Struct, frozen=True):
     details: frozenset[Detail] = frozenset()
     of_sums: bool = False
     """Whether ``Job.sums`` tell all that it asks of GPU work."""
+    merge: Callable[[Job, ResultSet, Sequence[OfReport]], Result | Skipped] | None = None
+    """Puts together what reports answered each by itself, the work of each on GPUs of its own.
+
+    Null where only all traces together tell. The job knows sums of the work; it has work on every GPU.
+    """
     also: str | None = None
     """What one may call it instead of by its id."""
 

@@ -7,10 +7,12 @@ from typing import ClassVar
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import no_gpu_work
+from nsysan.analysis.of_reports import OfReport, answered, skipped_by_all
 from nsysan.analysis.registry import Analysis
-from nsysan.analysis.steps import FEWEST_PER_DEVICE, STEPS_PER_JOB, without_steps
+from nsysan.analysis.steps import Steps, listed_count, without_steps
 from nsysan.attribution.devices import Device
 from nsysan.attribution.job import Job
 from nsysan.attribution.stages.codes import SOURCES, STAGES
@@ -103,14 +105,28 @@ def compute_stages(job: Job, _results: ResultSet) -> Stages | Skipped:
     found = [(device, steps) for device in job.devices if (steps := job.steps.of_device(device)[1]) is not None]
     if not found:
         return without_steps(Stages.id, job)
-    listed = max(FEWEST_PER_DEVICE, STEPS_PER_JOB // len(found))
+    listed = listed_count(len(found))
     devices = [of_device for device, steps in found if (of_device := _of_device(job, device, steps, listed))]
     if not devices:
         return Skipped(Stages.id, "no step is steady, so there is none to take apart", None)
     return Stages(tuple(devices))
 
 
-ANALYSIS = Analysis(Stages, compute_stages)
+def merge_stages(_job: Job, results: ResultSet, parts: Sequence[OfReport]) -> Stages | Skipped:
+    """The stages of every device of all reports; steps are listed as those of the same devices are."""
+    found, steps = answered(parts, Stages), results.get(Steps)
+    if not found or isinstance(steps, Skipped):
+        return skipped_by_all(parts, Stages)
+    listed = listed_count(len(steps.steps.devices))
+    rows = (
+        replace(row, device=part.device(row.device), list=row.list[:listed])
+        for part, told in found
+        for row in told.stages
+    )
+    return Stages(tuple(rows))
+
+
+ANALYSIS = Analysis(Stages, compute_stages, needs=(Steps,), merge=merge_stages)
 
 
 def _of_device(job: Job, device: Device, steps: DeviceSteps, listed: int) -> StagesOfDevice | None:

@@ -7,8 +7,10 @@ from typing import ClassVar
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import no_gpu_work
+from nsysan.analysis.of_reports import OfReport, answered, skipped_by_all
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.step_figures import step_figures
 from nsysan.analysis.steps_of_device import Step, StepsOfDevice
@@ -99,15 +101,40 @@ def compute_steps(job: Job, _results: ResultSet) -> Steps | Skipped:
     cuts = [(device, source, _cut(job, device, steps)) for device, source, steps in found if steps is not None]
     if not cuts:
         return without_steps(Steps.id, job)
-    listed = max(FEWEST_PER_DEVICE, STEPS_PER_JOB // len(cuts))
+    listed = listed_count(len(cuts))
     devices = tuple(_of_device(job, device, source, cut, listed) for device, source, cut in cuts)
+    return Steps(_table(devices, tuple(entry for device, _, cut in cuts for entry in _excluded(device, cut))))
+
+
+def merge_steps(_job: Job, _results: ResultSet, parts: Sequence[OfReport]) -> Steps | Skipped:
+    """The steps of every device of all reports."""
+    found = answered(parts, Steps)
+    if not found:
+        return skipped_by_all(parts, Steps)
+    count = sum(len(told.steps.devices) for _, told in found)
+    devices = tuple(
+        replace(device, id=part.device(device.id), list=device.list[: listed_count(count)])
+        for part, told in found
+        for device in told.steps.devices
+    )
+    excluded = (
+        replace(entry, device=part.device(entry.device)) for part, told in found for entry in told.steps.excluded
+    )
+    return Steps(_table(devices, tuple(excluded)))
+
+
+ANALYSIS = Analysis(Steps, compute_steps, merge=merge_steps)
+
+
+def listed_count(device_count: int) -> int:
+    """How many steps of each device are listed."""
+    return max(FEWEST_PER_DEVICE, STEPS_PER_JOB // device_count)
+
+
+def _table(devices: tuple[StepsOfDevice, ...], excluded: tuple[ExcludedSteps, ...]) -> StepTable:
     sources = {device.source for device in devices}
     source = StepSource.NVTX if StepSource.NVTX in sources else StepSource.HEURISTIC
-    excluded = tuple(entry for device, _, cut in cuts for entry in _excluded(device, cut))
-    return Steps(StepTable(source, _shared_marker(devices), excluded, devices))
-
-
-ANALYSIS = Analysis(Steps, compute_steps)
+    return StepTable(source, _shared_marker(devices), excluded, devices)
 
 
 def without_steps(question: str, job: Job) -> Skipped:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import ClassVar
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import no_gpu_work
+from nsysan.analysis.of_reports import OfReport, answered, skipped_by_all
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.cuda_calls import CallKind
 from nsysan.attribution.devices import Device
@@ -68,7 +70,14 @@ def compute_synchronization(job: Job, _results: ResultSet) -> Synchronization | 
     return Synchronization(found)
 
 
-ANALYSIS = Analysis(Synchronization, compute_synchronization)
+def merge_synchronization(_job: Job, _results: ResultSet, parts: Sequence[OfReport]) -> Synchronization | Skipped:
+    """The devices of all reports."""
+    found = answered(parts, Synchronization)
+    rows = (replace(row, device=part.device(row.device)) for part, told in found for row in told.synchronization)
+    return Synchronization(tuple(rows)) if found else skipped_by_all(parts, Synchronization)
+
+
+ANALYSIS = Analysis(Synchronization, compute_synchronization, merge=merge_synchronization)
 
 
 def _of_device(job: Job, device: Device) -> Iterator[SynchronizationOfDevice]:

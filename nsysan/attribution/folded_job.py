@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 from msgspec.structs import replace
 
 from nsysan.attribution.activities import DeviceRecords, collect_activities
 from nsysan.attribution.clocks import Clock, clocks_of
+from nsysan.attribution.collectives.calls import Introduction
 from nsysan.attribution.collectives.job_collectives import JobCollectives
 from nsysan.attribution.collectives.members import Member, members_of
 from nsysan.attribution.collectives.ranks import RankChoice
@@ -29,6 +31,7 @@ from nsysan.attribution.stages.job_stages import JobStages
 from nsysan.attribution.steps.job_steps import JobSteps
 from nsysan.attribution.window import WindowChoice
 from nsysan.attribution.work_sums import WorkSums
+from nsysan.model.run import Note
 from nsysan.model.trace import Trace
 
 _NO_ROWS = np.empty(0, np.int64)
@@ -73,13 +76,29 @@ class FoldedSums:
         return self._reports[gpu.devices[0].report]
 
 
+class ReportNotes(msgspec.Struct, frozen=True):
+    """What is doubtful in a report, and what its processes were told of communicators, where its trace tells neither.
+
+    ``pairing`` is of work and the calls behind it.
+    """
+
+    doubts: tuple[Note, ...] = ()
+    pairing: tuple[Note, ...] = ()
+    introductions: tuple[Introduction, ...] = ()
+
+
 def build_folded_job(
-    traces: Sequence[Trace], reports: Sequence[FoldedReport | None], gpu: str | None, ranks: RankChoice
+    traces: Sequence[Trace],
+    reports: Sequence[FoldedReport | None],
+    gpu: str | None,
+    ranks: RankChoice,
+    told: Sequence[ReportNotes] = (),
 ) -> Job:
     """The job of the traces over the window from first to last activity, cut down to one GPU where that is given.
 
     Where the work of a report was folded its trace holds none. GPUs that several reports saw must not be of such.
-    Raises UsageError where there is no such GPU.
+    ``told`` is of each report, none where the traces hold all that it says. Raises UsageError where there is no such
+    GPU.
     """
     hosts, clocks = [Host(trace) for trace in traces], clocks_of(traces)
     pairs = zip(traces, reports, strict=True)
@@ -95,7 +114,14 @@ def build_folded_job(
         for trace, works in zip(traces, listed, strict=True)
         for note in trace_notes(trace, repeats_in(trace, works))
     )
-    notes = (*unusable_notes(everything), *doubted, *hollow_window_notes(chosen, sums), *matching_notes(groups))
+    notes = (
+        *unusable_notes(everything),
+        *(note for of_report in told for note in of_report.doubts),
+        *doubted,
+        *(note for of_report in told for note in of_report.pairing),
+        *hollow_window_notes(chosen, sums),
+        *matching_notes(groups),
+    )
     idle, steps = JobIdle([HostThreads(host) for host in hosts], clocks), JobSteps(hosts, None)
     members = [_member(found, reports[found.report]) for found in working]
     return Job(
@@ -106,9 +132,14 @@ def build_folded_job(
         idle=idle,
         steps=steps,
         stages=JobStages(idle, steps),
-        collectives=JobCollectives(hosts, clocks, members, ranks),
+        collectives=JobCollectives(hosts, clocks, members, ranks, introductions=_introductions(told)),
         sums=sums,
     )
+
+
+def _introductions(told: Sequence[ReportNotes]) -> list[Introduction] | None:
+    pairs = ((report, one) for report, of_report in enumerate(told) for one in of_report.introductions)
+    return [replace(one, report=report) for report, one in pairs] if told else None
 
 
 def reports_sharing_gpus(traces: Sequence[Trace], reports: Sequence[FoldedReport | None]) -> set[int]:

@@ -110,6 +110,10 @@ class FoldedWork:
         self.report = found if found.gpus and not found.may_repeat else None
         return self.report is not None
 
+    def fold_whole(self, trace: Trace) -> bool:
+        """Take up a trace that is there as a whole, as ``fold`` does."""
+        return self.fold([trace], sum(map(len, trace.gpu_tables().values())))
+
 
 class _Folding:
     def __init__(self, *, as_machine_code: bool) -> None:

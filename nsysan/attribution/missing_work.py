@@ -8,6 +8,7 @@ launched may have been captured into them, and never have run by itself.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -37,6 +38,17 @@ def missing_records(job: Job) -> dict[str, MissingRecords]:
         missing_count = sum(missing for missing, _ in counts)
         if missing_count:
             found[kind] = MissingRecords(missing_count, sum(usable for _, usable in counts))
+    return found
+
+
+def missing_over_reports(job: Job, of_reports: Sequence[Mapping[str, MissingRecords]]) -> dict[str, MissingRecords]:
+    """The records that are missing of the job's devices, by what ``missing_records`` tells of each report alone."""
+    found = {}
+    for kind in GPU_TABLES:
+        missing_count = sum(of_report[kind].missing_count for of_report in of_reports if kind in of_report)
+        if missing_count:
+            usable = (int(device.work.fault_counts[SOURCES.index(kind), 0]) for device in job.devices)
+            found[kind] = MissingRecords(missing_count, sum(usable))
     return found
 
 

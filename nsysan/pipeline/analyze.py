@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from nsysan import __version__
 from nsysan.analysis.gemms import Gemms
-from nsysan.analysis.registry import Analysis, analyses
+from nsysan.analysis.registry import Analysis
 from nsysan.analysis.steps import Steps
 from nsysan.attribution.collectives.clock_fit import FittedClocks
 from nsysan.attribution.collectives.job_collectives import JobCollectives
@@ -24,14 +24,12 @@ from nsysan.attribution.window import WindowChoice
 from nsysan.findings.diagnosis import diagnose
 from nsysan.findings.registry import find_all
 from nsysan.ingest.evidence.reading import read_evidence
-from nsysan.ingest.reading import ReadOptions
 from nsysan.model.ceilings import Ceilings
 from nsysan.model.clock import now_utc
-from nsysan.model.errors import UsageError
+from nsysan.model.evidence import Evidence
 from nsysan.model.progress import UNWATCHED, Progress
-from nsysan.model.prose import spelled
 from nsysan.model.recorded import recorded_kinds
-from nsysan.model.results import Result, ResultSet, Skipped
+from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.run import SCHEMA_VERSION, Note, OptionValue, Provenance, ReportInfo, Run
 from nsysan.model.text import display_text, first_names, text_hash
 from nsysan.model.trace import Trace
@@ -40,7 +38,8 @@ from nsysan.pipeline.evidence import with_payloads
 from nsysan.pipeline.freed_memory import keep_freed_memory
 from nsysan.pipeline.inputs import without_copies
 from nsysan.pipeline.profiled_calls import with_profiled_calls
-from nsysan.pipeline.report_tasks import Reading, read_here, reports_of
+from nsysan.pipeline.questions import answers, wanted_analyses
+from nsysan.pipeline.report_tasks import Order, Reading, ReadReport, read_here, reports_of
 from nsysan.pipeline.same_capture import without_repeats
 from nsysan.pipeline.shapes_not_taken import shapes_not_taken_notes
 from nsysan.pipeline.throughput import ThroughputOptions, with_costs, with_throughput
@@ -102,13 +101,12 @@ def analyze(
 
     Raises InputError, UsageError or MissingToolError; writes only kept exports.
     """
-    wanted = _wanted(options.only)
+    wanted = wanted_analyses(options.only)
     originals, copy_notes = without_copies(paths)
-    are_sums_enough = _are_sums_enough(options, wanted)
-    reading = _reading(options, wanted, FoldedWork() if are_sums_enough else None, progress)
-    if reading.with_host:
+    order = _order(options, originals, wanted, progress)
+    if order.with_host:
         keep_freed_memory()
-    readable, broken_notes = reports_of(originals, read_reports(originals, reading, read))
+    readable, broken_notes = reports_of(originals, read_reports(originals, order, read))
     reports, repeat_notes = without_repeats(readable)
     traces = [report.trace for report in reports]
     beside, evidence_notes = without_copies(options.evidence)
@@ -117,12 +115,9 @@ def analyze(
     traces, call_notes = with_profiled_calls(traces, evidence, options.ranks.world_size)
     progress.begin("finding GPUs and what ran on them")
     ranks = replace(options.ranks, left_out_count=len(broken_notes))
-    if are_sums_enough:
-        job = build_folded_job(traces, [report.work for report in reports], options.gpu, ranks)
-    else:
-        job = build_job(traces, options.window, options.gpu, options.marker, ranks, evidence=evidence)
-    job = replace(job, ceilings=options.ceilings)
-    results = with_throughput(_compute(job, wanted, progress), options.throughput, job)
+    job = _job_of(reports, traces, options, evidence, ranks)
+    parts = [one.answers.among(report, job) for report, one in enumerate(reports) if one.answers is not None]
+    results = with_throughput(answers(job, wanted, progress, parts), options.throughput, job)
     findings = find_all(results)
     results = with_costs(results, findings)
     return Run(
@@ -158,42 +153,44 @@ def _digest(given: object) -> str | None:
     return None if given is None else text_hash(repr(given))
 
 
-def _wanted(only: Sequence[str]) -> tuple[Analysis, ...]:
-    """The analyses asked for and those they need, in order; all of them where none is named."""
-    known = {analysis.id: analysis for analysis in analyses()}
-    id_of = {name: analysis.id for analysis in known.values() for name in (analysis.id, analysis.also) if name}
-    if unknown := [name for name in only if name not in id_of]:
-        listed = (f"{name} ({known[name].also})" if known[name].also else name for name in sorted(known))
-        raise UsageError(f"There is no analysis {display_text(unknown[0])!r}.", f"Analyses: {', '.join(listed)}.")
-    wanted = {id_of[name] for name in only} or set(known)
-    for name in reversed(known):
-        # an analysis stands after those it needs, so that backwards every need is met by one already wanted
-        wanted |= {need.id for need in known[name].needs} if name in wanted else set()
-    return tuple(analysis for name, analysis in known.items() if name in wanted)
-
-
-def _are_sums_enough(options: AnalyzeOptions, wanted: Sequence[Analysis]) -> bool:
-    """Whether sums over the work tell all; not where pieces of it are asked for, or how it fits to anything else."""
-    return options.window == WindowChoice() and not options.evidence and not _compares_ranks(wanted)
-
-
-def _reading(
-    options: AnalyzeOptions, wanted: Sequence[Analysis], fold: FoldedWork | None, progress: Progress
-) -> ReadOptions:
-    return ReadOptions(
+def _order(options: AnalyzeOptions, paths: Sequence[Path], wanted: Sequence[Analysis], progress: Progress) -> Order:
+    """What is to be read of the reports: of whole windows sums or answers may do, and no more travels."""
+    is_plain = options.window == WindowChoice() and not options.evidence
+    of_host = any(analysis.of_host for analysis in wanted)
+    of_sums = is_plain and not of_host and all(analysis.of_sums for analysis in wanted)
+    by_themselves = is_plain and not of_sums and len(paths) > 1 and not _compares_ranks(wanted)
+    by_themselves = by_themselves and options.gpu is None and options.marker is None
+    return Order(
         nsys=options.nsys,
         hash_content=options.hash_content,
         progress=progress,
         keep_exports_in=options.keep_exports_in,
-        with_host=options.window.nvtx_range is not None or any(analysis.of_host for analysis in wanted),
+        with_host=options.window.nvtx_range is not None or of_host,
         details=frozenset().union(*(analysis.details for analysis in wanted)),
-        fold=fold,
+        fold=FoldedWork() if of_sums else None,
+        questions=tuple(analysis.id for analysis in wanted) if by_themselves else (),
     )
 
 
+def _job_of(
+    reports: Sequence[ReadReport],
+    traces: Sequence[Trace],
+    options: AnalyzeOptions,
+    evidence: Evidence,
+    ranks: RankChoice,
+) -> Job:
+    """The job of the reports, whose traces may have been told more meanwhile."""
+    told = [report.answers.notes for report in reports if report.answers is not None]
+    if any(report.work is not None for report in reports):
+        job = build_folded_job(traces, [report.work for report in reports], options.gpu, ranks, told)
+    else:
+        job = build_job(traces, options.window, options.gpu, options.marker, ranks, evidence=evidence)
+    return replace(job, ceilings=options.ceilings)
+
+
 def _compares_ranks(wanted: Sequence[Analysis]) -> bool:
-    """Whether any answer may set the work of one rank against that of others, which takes more than sums of it."""
-    return not all(analysis.of_sums for analysis in wanted)
+    """Whether any answer may set one rank against others."""
+    return any(analysis.merge is None for analysis in wanted)
 
 
 def _unreadable_notes(traces: Sequence[Trace]) -> Iterator[Note]:
@@ -240,17 +237,6 @@ def _unmarked_notes(job: Job, results: ResultSet) -> Iterator[Note]:
         have = f"{len(missing)} of {counted(len(job.devices), 'device')} {'has' if len(missing) == 1 else 'have'}"
         told = f"{have} no steps that can be told ({first_names(missing)}): what is said of steps is of the others."
         yield Note("devices_without_steps", told)
-
-
-def _compute(job: Job, wanted: Sequence[Analysis], progress: Progress) -> ResultSet:
-    results = ResultSet({})
-    for analysis in analyses():
-        result: Result | Skipped = Skipped(analysis.id, "not asked for with --only", "Leave out --only.")
-        if analysis in wanted:
-            progress.begin(f"analysing: {spelled(analysis.id)}")
-            result = analysis.compute(job, results)
-        results = results.with_result(analysis.id, result)
-    return results
 
 
 def _provenance(traces: Sequence[Trace], *, keep_identity: bool) -> Provenance:

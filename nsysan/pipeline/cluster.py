@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nsysan.ingest.reading import ReadOptions
 from nsysan.model.errors import InputError, MissingToolError, UsageError
 from nsysan.model.text import visible_text
-from nsysan.pipeline.report_tasks import Failure, Outcome, Reading, outcome_of, read_packed
+from nsysan.pipeline.report_tasks import Failure, Order, Outcome, Reading, outcome_of, read_packed
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -28,7 +27,7 @@ def reading_on(address: str) -> Reading:
     installed or the scheduler is lost, UsageError where nobody answers or there is nobody to work.
     """
 
-    def read(paths: Sequence[Path], options: ReadOptions) -> Iterator[Outcome]:
+    def read(paths: Sequence[Path], options: Order) -> Iterator[Outcome]:
         with _client(address) as client:
             tasks = [_Task(client, path, options, f"nsysan-{place}-{path.name}") for place, path in enumerate(paths)]
             for place, task in enumerate(tasks, start=1):
@@ -44,7 +43,7 @@ def reading_on(address: str) -> Reading:
 class _Task:
     """The reading of one report, from now on."""
 
-    def __init__(self, client: Client, path: Path, options: ReadOptions, key: str) -> None:
+    def __init__(self, client: Client, path: Path, options: Order, key: str) -> None:
         self._client, self._path, self._options, self._key = client, path, options, key
         self.future = client.submit(read_packed, str(path.absolute()), options, pure=False, key=key)
 

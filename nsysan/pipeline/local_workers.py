@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from nsysan.ingest.reading import ReadOptions
 from nsysan.model.errors import InputError
 from nsysan.model.progress import UNWATCHED
-from nsysan.pipeline.report_tasks import Failure, Outcome, outcome_of, read_here, read_packed
+from nsysan.pipeline.report_tasks import Failure, Order, Outcome, outcome_of, read_here, read_packed
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext, SpawnContext
@@ -32,7 +31,7 @@ _OTHER_S, _OTHER_BYTES_PER_S = 0.5, 20e6
 _LOST = "the process that read it was lost"
 
 
-def read_locally(paths: Sequence[Path], options: ReadOptions) -> Iterator[Outcome]:
+def read_locally(paths: Sequence[Path], options: Order) -> Iterator[Outcome]:
     """Each report as a task of as many processes as there are cores, or one by one in this where that is as quick."""
     count = min(len(paths), _core_count())
     if count <= 1 or sum(map(_estimated_s, paths)) < WORTH_S:
@@ -40,7 +39,7 @@ def read_locally(paths: Sequence[Path], options: ReadOptions) -> Iterator[Outcom
     return read_by_processes(paths, options, count)
 
 
-def read_by_processes(paths: Sequence[Path], options: ReadOptions, count: int) -> Iterator[Outcome]:
+def read_by_processes(paths: Sequence[Path], options: Order, count: int) -> Iterator[Outcome]:
     """The reports read by so many processes.
 
     One that is lost costs the report that it read, if one is lost again where nothing else is read meanwhile: two large
@@ -75,7 +74,7 @@ def _failure() -> Failure:
 class _Reader:
     """A process that reads one report after the other; where it is lost another takes its place with the next one."""
 
-    def __init__(self, options: ReadOptions) -> None:
+    def __init__(self, options: Order) -> None:
         self._options = replace(options, progress=UNWATCHED)
         self._connection: Connection | None = None
 
@@ -107,7 +106,7 @@ class _Reader:
             self._connection = None
 
 
-def _serve(orders: Connection, options: ReadOptions) -> None:
+def _serve(orders: Connection, options: Order) -> None:
     """Reads what is ordered, until nobody orders any more; an interrupt of the terminal ends it without a word."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import msgspec
-import numpy as np
 from msgspec.structs import replace
 
 from nsysan.attribution.folded_work import FoldedReport, FoldedWork
@@ -21,9 +20,8 @@ from nsysan.model.progress import UNWATCHED
 from nsysan.model.run import Note
 from nsysan.model.text import display_text
 from nsysan.model.trace import Trace
+from nsysan.pipeline.own_answers import OwnAnswers, answer_alone, without_records
 from nsysan.pipeline.packing import packed, unpacked
-
-_NO_ROWS = np.empty(0, np.int64)
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -33,33 +31,47 @@ class Failure(msgspec.Struct, frozen=True):
     error: NsysanError
 
 
+class Order(ReadOptions, frozen=True):
+    """How to read, and what of a report is wanted.
+
+    Where the options name a fold each report has one of its own, and sums of its work are all that is wanted. Where
+    there are ``questions``, ids of analyses, what it answers by itself is.
+    """
+
+    questions: tuple[str, ...] = ()
+
+
 class ReadReport(msgspec.Struct, frozen=True):
-    """A report's trace; where ``work`` tells what it is asked of GPU work, the trace has none of it."""
+    """A report's trace; where ``work`` tells what it is asked of GPU work, the trace has none of it.
+
+    Where there are answers, they are all it is asked for, and the trace has no records at all.
+    """
 
     trace: Trace
     work: FoldedReport | None
+    answers: OwnAnswers | None = None
 
 
 Outcome: TypeAlias = "ReadReport | bytes | Failure"
 """A report, one that is packed, or why there is none."""
 
-Reading: TypeAlias = Callable[[Sequence[Path], ReadOptions], Iterable[Outcome]]
-"""Reads the reports, and tells of each in their order. Where the options name a fold, each has one of its own."""
+Reading: TypeAlias = Callable[[Sequence[Path], Order], Iterable[Outcome]]
+"""Reads the reports, and tells of each in their order."""
 
 
-def read_here(paths: Sequence[Path], options: ReadOptions) -> Iterator[Outcome]:
+def read_here(paths: Sequence[Path], options: Order) -> Iterator[Outcome]:
     """One report after the other, in this process."""
     return (_read(path, options, is_one_of_many=len(paths) > 1) for path in paths)
 
 
-def _read(path: Path, options: ReadOptions, *, is_one_of_many: bool) -> Outcome:
+def _read(path: Path, options: Order, *, is_one_of_many: bool) -> Outcome:
     try:
         return _read_report(path, options, is_one_of_many=is_one_of_many)
     except NsysanError as error:
         return Failure(error.message, error)
 
 
-def read_packed(path: str, options: ReadOptions) -> bytes | tuple[str, str]:
+def read_packed(path: str, options: Order) -> bytes | tuple[str, str]:
     """The packed report, or the sentences of the error; a task of its own, wherever it runs."""
     try:
         return packed(_read_report(Path(path), replace(options, progress=UNWATCHED), is_one_of_many=True))
@@ -67,18 +79,23 @@ def read_packed(path: str, options: ReadOptions) -> bytes | tuple[str, str]:
         return error.message, error.hint
 
 
-def _read_report(path: Path, options: ReadOptions, *, is_one_of_many: bool) -> ReadReport:
+def _read_report(path: Path, options: Order, *, is_one_of_many: bool) -> ReadReport:
     """The report; of many that are folded each is in as few bytes as can be."""
+    if options.questions:
+        return _answered(read_trace(path, options), options.questions)
     if options.fold is None:
         return ReadReport(read_trace(path, options), None)
     fold = FoldedWork()
     trace = read_trace(path, replace(options, fold=fold))
-    row_count = sum(map(len, trace.gpu_tables().values()))
-    if fold.report is None and trace.kernels is not None and fold.fold([trace], row_count):
+    if fold.report is None and trace.kernels is not None and fold.fold_whole(trace):
         # it had to be read as a whole, which nobody need keep
-        nothing: dict[str, Any] = {name: table.take(_NO_ROWS) for name, table in trace.gpu_tables().items()}
-        trace = replace(trace, **nothing)
+        trace = without_records(trace)
     return ReadReport(trace, fold.report.counted() if fold.report is not None and is_one_of_many else fold.report)
+
+
+def _answered(trace: Trace, questions: Sequence[str]) -> ReadReport:
+    found = answer_alone(trace, questions)
+    return ReadReport(trace, None) if found is None else ReadReport(without_records(trace), *found)
 
 
 def outcome_of(found: bytes | tuple[str, str]) -> Outcome:

@@ -3,45 +3,57 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from nsysan.attribution.folded_job import reports_sharing_gpus
-from nsysan.ingest.reading import ReadOptions
+from nsysan.model.results import Skipped
 from nsysan.pipeline.packing import unpacked
-from nsysan.pipeline.report_tasks import Failure, Outcome, Reading, ReadReport
+from nsysan.pipeline.questions import wanted_analyses
+from nsysan.pipeline.report_tasks import Order, Outcome, Reading, ReadReport
 from nsysan.pipeline.same_capture import may_be_same_capture
 
 
-def read_reports(paths: Sequence[Path], options: ReadOptions, read: Reading) -> Iterable[Outcome]:
-    """What ``read`` tells of each report; once more, as wholes, of those of which sums do not tell enough.
+def read_reports(paths: Sequence[Path], order: Order, read: Reading) -> Iterable[Outcome]:
+    """What ``read`` tells of each report; once more, as wholes, of those of which that is not enough.
 
-    These are GPUs that several reports saw at the same time, and what may be one capture in several forms.
+    These are GPUs that several reports saw at the same time, and what may be one capture in several forms. Where
+    reports answer by themselves all of them are, if it is any.
     """
-    if options.fold is None or len(paths) <= 1:
-        return read(paths, options)
-    outcomes = [unpacked(outcome) if isinstance(outcome, bytes) else outcome for outcome in read(paths, options)]
-    again = list(_needed_whole(outcomes))
-    whole = read([paths[place] for place in again], replace(options, fold=None)) if again else ()
+    if len(paths) <= 1 or (order.fold is None and not order.questions):
+        return read(paths, order)
+    outcomes = [unpacked(outcome) if isinstance(outcome, bytes) else outcome for outcome in read(paths, order)]
+    readable = {place: outcome for place, outcome in enumerate(outcomes) if isinstance(outcome, ReadReport)}
+    needed = _needed_whole(list(readable.values()), order.questions)
+    again = [place for report, place in enumerate(readable) if report in needed and readable[place].work is not None]
+    whole = read([paths[place] for place in again], replace(order, fold=None, questions=())) if again else ()
     for place, outcome in zip(again, whole, strict=True):
         outcomes[place] = outcome
     return outcomes
 
 
-def _needed_whole(outcomes: Sequence[ReadReport | Failure]) -> Iterator[int]:
-    """The places of the reports that were folded and are needed as wholes, in ascending order."""
-    readable = {place: outcome for place, outcome in enumerate(outcomes) if isinstance(outcome, ReadReport)}
-    reports = list(readable.values())
+def _needed_whole(reports: Sequence[ReadReport], questions: Sequence[str]) -> set[int]:
+    """The places of the reports that are needed as wholes."""
     sharing = reports_sharing_gpus([report.trace for report in reports], [report.work for report in reports])
     needed = sharing | _maybe_repeated(reports)
-    yield from (
-        place
-        for report, (place, outcome) in enumerate(readable.items())
-        if outcome.work is not None and report in needed
-    )
+    are_all = bool(questions) and (needed or not _can_be_merged(reports, questions))
+    return set(range(len(reports))) if are_all else needed
+
+
+def _can_be_merged(reports: Sequence[ReadReport], questions: Sequence[str]) -> bool:
+    """Whether answers of reports tell those of all: what none answers is left out for one reason."""
+    results = [report.answers.results for report in reports if report.answers is not None]
+    if len(results) < len(reports) or len({report.trace.profiler for report in reports}) > 1:
+        return False
+    for analysis in wanted_analyses(questions):
+        found = [of_report.get(analysis.result_type) for of_report in results]
+        reasons = {one if isinstance(one, Skipped) else None for one in found}
+        if len(reasons) > 1 and None not in reasons:
+            return False
+    return True
 
 
 def _maybe_repeated(reports: Sequence[ReadReport]) -> set[int]:

@@ -11,13 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 from nsysan.analysis.collectives import Collectives
-from nsysan.ingest.reading import ReadOptions
 from nsysan.model.errors import InputError, MissingToolError, UsageError
 from nsysan.pipeline import cluster as cluster_reading
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.pipeline.cluster import reading_on
 from nsysan.pipeline.local_workers import read_by_processes, read_locally
-from nsysan.pipeline.report_tasks import Outcome, read_packed
+from nsysan.pipeline.report_tasks import Order, Outcome, read_packed
 from nsysan.synth.export import Export
 from tests.analysis.nccl_traces import ALL_REDUCE, MS
 from tests.runs import result_of
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 OPTIONS = [
     pytest.param(AnalyzeOptions(), id="traces travel"),
     pytest.param(AnalyzeOptions(only=("partition", "gaps", "kernels")), id="sums travel"),
+    pytest.param(AnalyzeOptions(only=("idle_causes", "steps")), id="answers travel"),
 ]
 
 
@@ -80,7 +80,7 @@ def test_where_no_report_can_be_read_or_one_is_not_there_the_error_stands(tmp_pa
         analyze([*paths, tmp_path / "not there.sqlite"], AnalyzeOptions())
 
 
-def by_two_processes(paths: Sequence[Path], options: ReadOptions) -> Iterator[Outcome]:
+def by_two_processes(paths: Sequence[Path], options: Order) -> Iterator[Outcome]:
     return read_by_processes(paths, options, 2)
 
 
@@ -138,7 +138,7 @@ def test_processes_are_started_where_reading_takes_long(
     path = tmp_path / name
     path.touch()
 
-    read_locally([path] * count, ReadOptions())
+    read_locally([path] * count, Order())
 
     assert sum(started) == process_count
 
@@ -156,19 +156,19 @@ def test_what_workers_of_a_cluster_read_gives_the_same_run(
     assert [note.sentence.partition(" ")[0] for note in there.notes if note.id == "report_left_out"] == ["rank5.sqlite"]
 
 
-def _serve_or_die(orders: Connection, options: ReadOptions) -> None:
+def _serve_or_die(orders: Connection, options: Order) -> None:
     while True:
         orders.send(_read_or_die(orders.recv(), options))
 
 
-def _read_or_die(path: str, options: ReadOptions) -> bytes | tuple[str, str]:
+def _read_or_die(path: str, options: Order) -> bytes | tuple[str, str]:
     """One report kills whoever reads it."""
     if path.endswith("rank2.sqlite"):
         os.kill(os.getpid(), signal.SIGKILL)
     return read_packed(path, options)
 
 
-def _read_or_die_once(path: str, options: ReadOptions) -> bytes | tuple[str, str]:
+def _read_or_die_once(path: str, options: Order) -> bytes | tuple[str, str]:
     """The first worker that reads one of the reports is killed in the middle of it."""
     killed = Path(path).with_suffix(".killed")
     if path.endswith("rank2.sqlite") and not killed.exists():
@@ -204,7 +204,7 @@ def test_a_report_that_kills_its_workers_costs_itself(
     assert note.sentence == "rank2.sqlite is left out, with its ranks: the workers that read it were lost"
 
 
-def _fail_at_one(path: str, options: ReadOptions) -> bytes | tuple[str, str]:
+def _fail_at_one(path: str, options: Order) -> bytes | tuple[str, str]:
     if path.endswith("rank2.sqlite"):
         raise MemoryError("no room for 2 GB")
     return read_packed(path, options)

@@ -1,4 +1,4 @@
-"""Where sums of GPU work are all that is asked for, sums travel; the run is that of whole traces in one process."""
+"""Where nobody compares reports sums and answers travel; the run is that of whole traces in one process."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import pytest
 from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import GpuTime
+from nsysan.analysis.idle_causes import IdleByCause
 from nsysan.analysis.kernel_summary import KernelSummary
+from nsysan.analysis.launches import Launches
 from nsysan.analysis.registry import analyses
 from nsysan.attribution.folded_work import FoldedWork
-from nsysan.ingest.reading import ReadOptions
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.pipeline.local_workers import read_by_processes
-from nsysan.pipeline.report_tasks import ReadReport, read_here, read_packed
+from nsysan.pipeline.report_tasks import Order, ReadReport, read_here, read_packed
 from nsysan.synth.export import Export
 from nsysan.synth.generate import generate
 from nsysan.synth.placement import Layout
@@ -26,7 +27,7 @@ from tests.pipeline.test_same_capture import every_form
 from tests.runs import result_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from nsysan.model.run import Run
@@ -34,10 +35,12 @@ if TYPE_CHECKING:
     from nsysan.synth.scenario import Scenario
 
 OF_SUMS = AnalyzeOptions(only=tuple(analysis.id for analysis in analyses() if analysis.of_sums))
-SUMS_ONLY = ReadOptions(with_host=False, details=frozenset(), fold=FoldedWork())
+BY_THEMSELVES = AnalyzeOptions(only=tuple(analysis.id for analysis in analyses() if analysis.merge is not None))
+ALONE = Order(questions=BY_THEMSELVES.only)
+SUMS_ONLY = Order(with_host=False, details=frozenset(), fold=FoldedWork())
 
 
-def by_two_processes(paths: Sequence[Path], options: ReadOptions) -> Iterator[Outcome]:
+def by_two_processes(paths: Sequence[Path], options: Order) -> Iterator[Outcome]:
     return read_by_processes(paths, options, 2)
 
 
@@ -45,11 +48,13 @@ def told(run: Run) -> Run:
     return replace(run, created_utc="")
 
 
-def by_wholes(paths: Sequence[Path]) -> Run:
+def by_wholes(paths: Sequence[Path], options: AnalyzeOptions = OF_SUMS) -> Run:
     """The run of the reports' records one by one."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nsysan.pipeline.analyze._are_sums_enough", lambda *_: False)
-        return told(analyze(paths, OF_SUMS))
+
+    def read(paths: Sequence[Path], order: Order) -> Iterable[Outcome]:
+        return read_here(paths, replace(order, fold=None, questions=()))
+
+    return told(analyze(paths, options, read=read))
 
 
 def folded(paths: Sequence[Path]) -> list[bool]:
@@ -63,6 +68,33 @@ def test_sums_of_ranks_are_those_of_their_records(tmp_path: Path, scenario: Scen
 
     assert told(analyze(paths, OF_SUMS)) == by_wholes(paths)
     assert all(folded(paths))
+    assert told(analyze(paths, BY_THEMSELVES)) == by_wholes(paths, BY_THEMSELVES)
+    assert all(one.answers for one in read_here(paths, ALONE) if isinstance(one, ReadReport))
+
+
+@pytest.mark.parametrize("options", [OF_SUMS, BY_THEMSELVES], ids=["sums", "answers"])
+def test_a_report_whose_gpu_another_one_saw_or_that_repeats_one_is_read_as_a_whole(
+    tmp_path: Path, options: AnalyzeOptions
+) -> None:
+    """One computes from 10 to 40 ns, the other from 20 to 60: 50 ns in all. Of a third report there are two forms."""
+    forms = every_form(tmp_path)
+    paths = [forms["parquet"], ranked(tmp_path, 1), forms["sqlite"]]
+    for rank, (start_ns, end_ns) in enumerate([(10, 40), (20, 60)]):
+        made = Export().host("node").gpu(uuid="u0").cuda_device(pid=100 + rank, uuid="u0").session(duration_ns=100)
+        made.kernel(start_ns, end_ns, "gemm", pid=100 + rank)
+        paths.append(made.write(tmp_path / f"sharing{rank}.sqlite"))
+
+    run = told(analyze(paths, options))
+
+    assert run == by_wholes(paths, options)
+    assert [report.name for report in run.reports] == [
+        "rank0_pqtdir",
+        "rank1.sqlite",
+        "sharing0.sqlite",
+        "sharing1.sqlite",
+    ]
+    *_, shared = result_of(run, GpuTime).gpus
+    assert (shared.time.compute_only_ns, shared.work_ns) == (50, 70)
 
 
 def test_sums_travel_between_processes_whatever_format_they_are_of(tmp_path: Path) -> None:
@@ -88,30 +120,35 @@ def ranked(folder: Path, rank: int) -> Path:
     )
 
 
-def test_a_gpu_that_two_reports_saw_is_summed_over_both(tmp_path: Path) -> None:
-    """One computes from 10 to 40 ns, the other from 20 to 60: 50 ns in all."""
-    paths = []
-    for rank, (start_ns, end_ns) in enumerate([(10, 40), (20, 60)]):
-        made = Export().host("node").gpu(uuid="u0").cuda_device(pid=100 + rank, uuid="u0").session(duration_ns=100)
-        made.kernel(start_ns, end_ns, "gemm", pid=100 + rank)
-        paths.append(made.write(tmp_path / f"rank{rank}.sqlite"))
-    paths.append(ranked(tmp_path, 2))
+def test_answers_travel_between_processes(tmp_path: Path) -> None:
+    """Reports without calls, with an idle gap of 10 ns and more; where profilers differ all are read as wholes."""
+    broken = tmp_path / "rank3.sqlite"
+    broken.write_bytes(b"")
+    alike = [ranked(tmp_path, 0), launched(tmp_path, 1), broken, ranked(tmp_path, 2)]
 
-    run = told(analyze(paths, OF_SUMS))
+    run = told(analyze(alike, BY_THEMSELVES, read=by_two_processes))
 
-    assert run == by_wholes(paths)
-    shared, alone = result_of(run, GpuTime).gpus
-    assert (shared.time.compute_only_ns, shared.work_ns, alone.time.compute_only_ns) == (50, 70, 22)
+    assert run == by_wholes(alike, BY_THEMSELVES)
+    assert [row.device for row in result_of(run, Launches).launches] == ["r1/p100/d0"]
+    assert result_of(run, IdleByCause).idle_causes[0].worst_gpu == "gpu1"
+    mixed = [*alike, written(tmp_path, kernel(5, 1))]
+    assert told(analyze(mixed, BY_THEMSELVES)) == by_wholes(mixed, BY_THEMSELVES)
 
 
-def test_one_capture_in_two_forms_counts_once(tmp_path: Path) -> None:
-    forms = every_form(tmp_path)
-    paths = [forms["parquet"], ranked(tmp_path, 1), forms["sqlite"]]
+def test_what_no_report_answers_is_left_out_for_the_reason_of_all(tmp_path: Path) -> None:
+    """One report has markers without calls, the other neither: together they have markers, and there are calls."""
+    marked = Export().host("node1").nvtx(0, 50, "step 1").nvtx(50, 90, "step 2").kernel(10, 20, "gemm")
+    paths = [marked.write(tmp_path / "rank1.sqlite"), launched(tmp_path, 2)]
 
-    run = told(analyze(paths, OF_SUMS))
+    assert told(analyze(paths, BY_THEMSELVES)) == by_wholes(paths, BY_THEMSELVES)
 
-    assert run == by_wholes(paths)
-    assert [report.name for report in run.reports] == ["rank0_pqtdir", "rank1.sqlite"]
+
+def launched(folder: Path, rank: int) -> Path:
+    made = Export().host(f"node{rank}").session(utc_epoch_ns=1_700_000_000_000_000_000 + rank)
+    for begin_ns in (0, 100_000):
+        made.call(begin_ns, begin_ns + 10, "cudaLaunchKernel", correlation=1 + begin_ns)
+        made.kernel(begin_ns + 20, begin_ns + 50, "gemm", correlation=1 + begin_ns)
+    return made.write(folder / f"rank{rank}.sqlite")
 
 
 def test_what_travels_does_not_grow_with_the_kernels(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from nsysan.attribution.clocks import Clock
-from nsysan.attribution.collectives.calls import CallsOfReport
+from nsysan.attribution.collectives.calls import CallsOfReport, Introduction
 from nsysan.attribution.collectives.calls_of_report import calls_of
 from nsysan.attribution.collectives.clock_fit import FittedClocks, fit_clocks, session_clocks
 from nsysan.attribution.collectives.clock_line import ClockLine
@@ -33,18 +33,22 @@ from nsysan.model.trace import RankSource
 class JobCollectives:
     """Each part is worked out when first asked for."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- what is known of communication, each by its name
         self,
         hosts: Sequence[Host],
         clocks: Sequence[Clock],
         members: Sequence[Member],
         choice: RankChoice,
         logs: Sequence[NcclLog] = (),
+        *,
+        introductions: Sequence[Introduction] | None = None,
     ) -> None:
+        """``introductions`` are those of all reports where the traces do not tell them."""
         self._hosts = tuple(hosts)
         self._session_clocks = tuple(clocks)
         self._choice = choice
         self._logs = tuple(logs)
+        self._introductions = introductions
         self.members = tuple(members)
         self._last_series: tuple[FittedClocks, list[Series]] | None = None
 
@@ -70,8 +74,14 @@ class JobCollectives:
     @cached_property
     def ranks(self) -> Ranks:
         """The rank of each member. Raises UsageError where what the user says of ranks cannot be."""
-        introductions = [told for calls in self._calls for told in calls.introductions]
-        return ranks_of([host.trace for host in self._hosts], self.members, introductions, self._choice)
+        return ranks_of([host.trace for host in self._hosts], self.members, self.introductions, self._choice)
+
+    @cached_property
+    def introductions(self) -> Sequence[Introduction]:
+        """What processes were told of communicators."""
+        if self._introductions is not None:
+            return self._introductions
+        return [told for calls in self._calls for told in calls.introductions]
 
     @cached_property
     def communicators(self) -> Communicators:

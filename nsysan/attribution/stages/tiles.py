@@ -29,7 +29,7 @@ _IN_ORDER = (Activity.COMPUTE, Activity.FUSED, Activity.GRAPH, Activity.COMMUNIC
 """Of work that runs at once, the kind that gives a moment its part gives it its stage."""
 _LAYER_OF_KIND = np.zeros(max(_IN_ORDER) + 1, np.int8)
 _LAYER_OF_KIND[list(_IN_ORDER)] = range(len(_IN_ORDER))
-_LOADING = code_of(Stage.DATA) * len(SOURCES) + source_of(StageSource.RANGES)
+_LABEL_OF_LOADING = code_of(Stage.DATA) * len(SOURCES) + source_of(StageSource.RANGES)
 """The label of idle time that data loading caused."""
 _IDLE = list(Part).index(Part.IDLE)
 
@@ -58,7 +58,7 @@ def step_stages_ns(steps: DeviceSteps, stages: Labelling, occupancy: Occupancy, 
     if loading is not None and len(loading.bounds_ns):
         moved_ns = joint_times(steps.bounds_ns, loading, stages, (1, NOT_ASSIGNED))[:, 0]
         times_ns[:, :, _IDLE] -= moved_ns
-        times_ns[:, _LOADING, _IDLE] += moved_ns.sum(axis=1)
+        times_ns[:, _LABEL_OF_LOADING, _IDLE] += moved_ns.sum(axis=1)
     return times_ns
 
 

@@ -17,12 +17,11 @@ from nsys_recipe.lib import recipe
 from nsys_recipe.lib.args import Option
 
 from nsysan.ingest.nsys.installation import ENVIRONMENT_VARIABLE
-from nsysan.ingest.reading import ReadOptions
 from nsysan.model.errors import NsysanError
 from nsysan.model.run import Run
 from nsysan.model.run_json import encode_run
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
-from nsysan.pipeline.report_tasks import Outcome, outcome_of, read_packed
+from nsysan.pipeline.report_tasks import Order, Outcome, outcome_of, read_packed
 from nsysan.recipe.tables import tables_of
 from nsysan.report.renderers import renderers
 
@@ -34,7 +33,7 @@ class NsysanOverview(recipe.Recipe):  # type: ignore[misc]  # nsys' package is t
         """Write page, run.json and tables into the folder that nsys made."""
         super().run(context)
 
-        def read(paths: Sequence[Path], options: ReadOptions) -> Iterator[Outcome]:
+        def read(paths: Sequence[Path], options: Order) -> Iterator[Outcome]:
             packed = context.wait(context.map(read_packed, [str(path.absolute()) for path in paths], options=options))
             return map(outcome_of, packed)
 
