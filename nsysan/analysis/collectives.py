@@ -270,13 +270,15 @@ class _Rows(msgspec.Struct, frozen=True):
         return total_ns
 
     def _contended_ns(self, known: _Known | None) -> int:
-        """How much of the transfers, over ranks, ran beside computing."""
+        """How much of the transfers, over ranks, ran beside computing; what a rank has not begun carries nothing."""
         if known is None:
             return 0
         operations, total_ns = self.found.operations, 0
         for column, member in enumerate(self.measured.series.members):
-            end_ns = operations.end_ns[known.table[:, column]]
-            total_ns += int(self.exposure.computing_ns(member, end_ns - known.transfer_ns, end_ns).sum())
+            rows = known.table[:, column]
+            end_ns = operations.end_ns[rows]
+            start_ns = np.maximum(end_ns - known.transfer_ns, operations.start_ns[rows])
+            total_ns += int(self.exposure.computing_ns(member, start_ns, end_ns).sum())
         return total_ns
 
     @staticmethod

@@ -13,13 +13,15 @@ from nsysan.model.results import AnyResult, ResultSet, Skipped
 class OfReport(msgspec.Struct, frozen=True):
     """The results of a report, in which it is the only one; ``gpus`` tells what each of its GPUs is called among all.
 
-    ``report`` is its place among all; ``communication`` is of its devices, where anybody asks for it.
+    ``report`` is its place among all; ``communication`` is of its devices, where anybody asks for it, and
+    ``stepping_count`` says how many of them have steps.
     """
 
     report: int
     results: ResultSet
     gpus: Mapping[str, str]
     communication: Mapping[str, DeviceCommunication]
+    stepping_count: int
 
     def device(self, own_id: str) -> str:
         """What one of its devices is called among all."""

@@ -17,11 +17,11 @@ from nsysan.model.arrays import IdArray
 from nsysan.model.distinct import distinct
 from nsysan.model.partition import Activity
 from nsysan.model.trace import Trace
-from nsysan.timeline.intervals import Intervals
+from nsysan.timeline.intervals import Intervals, intersection, union
 
 
 class DeviceCommunication(msgspec.Struct, frozen=True, eq=False):
-    """When a device's communication is exposed and when it computes, on its report's clock.
+    """When a device's communication is exposed, and when it computes beside it, on its report's clock.
 
     ``stages`` has the stage of each of its communication kernels in order of begin, null where it has no steps.
     """
@@ -33,22 +33,16 @@ class DeviceCommunication(msgspec.Struct, frozen=True, eq=False):
 
 def communication_of(job: Job) -> dict[str, DeviceCommunication]:
     """The communication of each device of the job."""
-    return {
-        device.id: DeviceCommunication(
-            exposed_in(device.occupancy), computing_in(device.occupancy), _stages(job, device)
-        )
-        for device in job.devices
-    }
+    return {device.id: _communication_of(job, device) for device in job.devices}
 
 
-def _stages(job: Job, device: Device) -> IdArray | None:
-    of_activities = job.stages.of_activities(device)
-    if of_activities is None:
-        return None
-    activities = device.activities
+def _communication_of(job: Job, device: Device) -> DeviceCommunication:
+    activities, occupancy = device.activities, device.occupancy
     communicates = (activities.kind == int(Activity.COMMUNICATION)) & activities.are_of("kernels")
-    stages: IdArray = of_activities.stage[communicates]
-    return stages
+    kernels = activities.take(communicates)
+    beside = intersection(computing_in(occupancy), union(kernels.start_ns, kernels.end_ns))
+    staged = job.stages.of_activities(device)
+    return DeviceCommunication(exposed_in(occupancy), beside, None if staged is None else staged.stage[communicates])
 
 
 def communication_records(job: Job, report: int) -> dict[str, Any]:

@@ -10,6 +10,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from nsysan.analysis.of_reports import OfReport
+from nsysan.analysis.stages import Stages
+from nsysan.analysis.steps import Steps
 from nsysan.attribution.device_communication import DeviceCommunication, communication_of, communication_records
 from nsysan.attribution.folded_job import ReportNotes
 from nsysan.attribution.folded_work import FoldedReport, FoldedWork
@@ -22,6 +24,7 @@ from nsysan.model.trace import GPU_TABLES, Trace
 from nsysan.pipeline.questions import answers, wanted_analyses
 
 _NO_ROWS = np.empty(0, np.int64)
+_STEPPING = {Steps.id, Stages.id}
 
 
 class OwnAnswers(msgspec.Struct, frozen=True):
@@ -34,11 +37,13 @@ class OwnAnswers(msgspec.Struct, frozen=True):
     device_of_gpu: dict[str, str]
     notes: ReportNotes
     communication: dict[str, DeviceCommunication]
+    stepping_count: int
+    """How many of its devices have steps, where anybody asks for these; else 0."""
 
     def among(self, report: int, job: Job) -> OfReport:
         """The results as those of the report at this place of the job."""
         gpu_of = {device.id: device.gpu_id for device in job.devices_of(report)}
-        own = OfReport(report, self.results, {}, self.communication)
+        own = OfReport(report, self.results, {}, self.communication, self.stepping_count)
         return replace(own, gpus={gpu: gpu_of[own.device(device)] for gpu, device in self.device_of_gpu.items()})
 
 
@@ -64,9 +69,14 @@ def answer_alone(trace: Trace, questions: Sequence[str]) -> tuple[Trace, FoldedR
         device_of_gpu={gpu.id: gpu.devices[0].id for gpu in job.gpus},
         notes=_notes(job),
         communication=communication_of(job) if compares else {},
+        stepping_count=_stepping_count(job) if _STEPPING & {analysis.id for analysis in wanted} else 0,
     )
     left = replace(without_records(trace), **(communication_records(job, 0) if compares else {}))
     return left, fold.report.counted(), own
+
+
+def _stepping_count(job: Job) -> int:
+    return sum(job.steps.of_device(device)[1] is not None for device in job.devices)
 
 
 def _notes(job: Job) -> ReportNotes:
