@@ -14,9 +14,10 @@ import numpy.typing as npt
 from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.distinct import summed
 from nsysan.model.partition import Activity, Part, PartTimes, part_of
-from nsysan.timeline.compiled import compiled, is_worth_compiling
+from nsysan.timeline.compiled import is_worth_compiling
 from nsysan.timeline.intervals import Intervals, union
 from nsysan.timeline.ordering import is_ascending
+from nsysan.timeline.state_changes import state_changes
 
 KindArray = npt.NDArray[np.uint8]
 """``Activity`` bits, one value per interval."""
@@ -89,51 +90,8 @@ def states_with(present: Activity, absent: Activity = NOTHING) -> BoolArray:
 def sweep(start_ns: Int64Array, end_ns: Int64Array, kinds: KindArray, window_ns: tuple[int, int]) -> Occupancy:
     """The occupancy of the window by the activities, clipped at its edges. Every kind is one ``Activity`` bit."""
     if is_worth_compiling(len(start_ns)) and is_ascending(start_ns):
-        bounds_ns, states = np.empty(2 * len(start_ns) + 2, np.int64), np.empty(2 * len(start_ns) + 1, np.uint8)
-        until_ns = np.full(len(Activity), window_ns[0])
-        found = compiled(_sweep_ordered)(start_ns, end_ns, kinds, *window_ns, until_ns, bounds_ns, states)
-        # most have far fewer than there may be
-        return Occupancy(bounds_ns[: found + 1].copy(), states[:found].copy())
-    return _sweep_columns(start_ns, end_ns, kinds, window_ns)
-
-
-def _sweep_ordered(  # noqa: PLR0913, PLR0917 -- what comes in, and room for what comes out: numba makes no lists
-    starts: Int64Array,
-    ends: Int64Array,
-    kinds: KindArray,
-    now: int,
-    last: int,
-    until: Int64Array,
-    bounds: Int64Array,
-    states: KindArray,
-) -> int:
-    """How many states were written; activities are in order of begin, ``until`` is when each kind that runs ends."""
-    found = state = row = 0
-    while now < last:
-        # what has begun by now runs until its end
-        while row < len(starts) and starts[row] <= now:
-            if ends[row] > now:
-                for kind in range(len(until)):
-                    if kinds[row] == 1 << kind and ends[row] > until[kind]:
-                        until[kind] = ends[row]
-            row += 1
-        following = starts[row] if row < len(starts) and starts[row] < last else last
-        running = 0
-        for kind in range(len(until)):
-            if until[kind] > now:
-                running |= 1 << kind
-                following = min(following, until[kind])
-        if running != state or found == 0:
-            bounds[found], states[found] = now, running
-            found += 1
-            state = running
-        now = following
-    bounds[found] = now
-    return found
-
-
-def _sweep_columns(start_ns: Int64Array, end_ns: Int64Array, kinds: KindArray, window_ns: tuple[int, int]) -> Occupancy:
-    """The same by whole columns.
+        return Occupancy(*state_changes(start_ns, end_ns, kinds, window_ns, STATE_COUNT))
+    return _united(start_ns, end_ns, kinds, window_ns)
 
 
 def _united(start_ns: Int64Array, end_ns: Int64Array, kinds: KindArray, window_ns: tuple[int, int]) -> Occupancy:
