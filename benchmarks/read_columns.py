@@ -133,10 +133,12 @@ def read_plainly(export: Path) -> None:
 
 
 def read_from_pages(export: Path) -> ColumnRead:
-    """Whole columns by the compiled module."""
+    """Whole columns by the compiled module, with what is freed kept, as ``nsysan analyze`` does it."""
     from nsysan.ingest.sqlite import page_columns
     from nsysan.model.progress import UNWATCHED
+    from nsysan.pipeline.freed_memory import keep_freed_memory
 
+    keep_freed_memory()
     with closing(sqlite3.connect(export)) as connection:
         read = page_columns.read_columns(
             connection, _table(connection), COLUMNS, None, id_of_text=len, progress=UNWATCHED

@@ -104,8 +104,7 @@ def analyze(
     wanted = wanted_analyses(options.only)
     originals, copy_notes = without_copies(paths)
     order = _order(options, originals, wanted, progress)
-    if order.with_host:
-        keep_freed_memory()
+    keep_freed_memory()
     readable, broken_notes = reports_of(originals, read_reports(originals, order, read))
     reports, repeat_notes = without_repeats(readable)
     traces = [report.trace for report in reports]
