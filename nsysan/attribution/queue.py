@@ -11,7 +11,7 @@ from nsysan.attribution.launch import NO_CALL
 from nsysan.model.arrays import Int64Array
 from nsysan.model.tables import ABSENT, Table
 from nsysan.timeline.ordering import order_of
-from nsysan.timeline.places import places_in
+from nsysan.timeline.search import search
 
 
 class LaunchedCalls(Table, frozen=True):
@@ -69,6 +69,6 @@ def _ends_after_calls(end_ns: Int64Array, call_ns: Int64Array) -> Int64Array:
 
 def _depth(call_ns: Int64Array, work_count: Int64Array, end_ns: Int64Array) -> Int64Array:
     """Launched before each call less ended by then; what has ended was launched before."""
-    launched = np.concatenate([[0], np.cumsum(work_count)])[places_in(call_ns, call_ns)]
-    depth: Int64Array = launched - places_in(np.sort(end_ns, kind="stable"), call_ns, after_equal=True)
+    launched = np.concatenate([[0], np.cumsum(work_count)])[search(call_ns, call_ns)]
+    depth: Int64Array = launched - search(np.sort(end_ns, kind="stable"), call_ns, "right")
     return depth
