@@ -44,6 +44,7 @@ OTHERS = {
     "attribution/collectives/alignment.py:AGREEMENT_NS": "how clocks are aligned",
     "attribution/collectives/alignment.py:_CLOCKS_AGREE_NS": "how clocks are aligned",
     "attribution/collectives/alignment.py:_FURTHEST_NS": "how clocks are aligned",
+    "attribution/collectives/alignment.py:_PART": "how clocks are aligned",
     "attribution/collectives/clock_line.py:FASTEST_DRIFT_FRAC": "how clocks are aligned",
     "attribution/collectives/clock_line.py:FEWEST_FOR_DRIFT": "how clocks are aligned",
     "attribution/collectives/exchanges.py:_TWO": "two",

@@ -19,7 +19,7 @@ from nsysan.model.trace import Trace
 from nsysan.timeline.intervals import union
 from nsysan.timeline.ordering import grouped_rows
 
-_SHAPE_COLUMNS = 7
+_SHAPE_COLUMN_COUNT = 7
 """A kernel's name, and the sizes of grid and block along three axes."""
 
 
@@ -81,7 +81,7 @@ def _shape_columns(job: Job, activities: Activities, rows: Int64Array) -> list[I
     reports = distinct(activities.report[rows]).tolist()
     if len(reports) == 1:
         return _shapes_in(job.traces[reports[0]], activities.row[rows])
-    columns = [np.full(len(rows), ABSENT) for _ in range(_SHAPE_COLUMNS)]
+    columns = [np.full(len(rows), ABSENT) for _ in range(_SHAPE_COLUMN_COUNT)]
     for report in reports:
         of_report = np.flatnonzero(activities.report[rows] == report)
         for column, own in zip(columns, _shapes_in(job.traces[report], activities.row[rows[of_report]]), strict=True):
@@ -92,7 +92,7 @@ def _shape_columns(job: Job, activities: Activities, rows: Int64Array) -> list[I
 def _shapes_in(trace: Trace, rows: IdArray) -> list[IdArray]:
     """The same of kernels of one report."""
     if trace.kernels is None or trace.kernel_dimensions is None:
-        return [np.full(len(rows), ABSENT)] * _SHAPE_COLUMNS
+        return [np.full(len(rows), ABSENT)] * _SHAPE_COLUMN_COUNT
     return [taken(column, rows) for column in (trace.kernels.name_id, *trace.kernel_dimensions.columns().values())]
 
 
