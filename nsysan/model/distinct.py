@@ -6,7 +6,7 @@ Most columns of traces are ids without many holes, for which a table of all numb
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.coded import CodedColumn
+
+AnyNumber = TypeVar("AnyNumber", bound=np.integer[Any])
 
 NOWHERE = -1
 """The place of what is not among the values."""
@@ -85,6 +87,15 @@ class Distinct(msgspec.Struct, frozen=True, eq=False):
             offsets = np.subtract(column[rows], self.values[0], dtype=np.int64) >> self._shift
             places[rows] = self._table[offsets]
         return places
+
+    def own_values(self, column: IdArray, value_of: npt.NDArray[AnyNumber]) -> npt.NDArray[AnyNumber]:
+        """What ``value_of`` has at the place of each row's value; the values must be those of this very column."""
+        if len(self.values) and self.values[0] >= 0 and self.values[-1] < _SMALL_TABLE:
+            # the numbers themselves are places in a small table
+            table = np.zeros(int(self.values[-1]) + 1, value_of.dtype)
+            table[self.values] = value_of
+            return table[column]
+        return value_of[self.own_places(column)]
 
     def _places(self, column: IdArray) -> IdArray:
         places: IdArray

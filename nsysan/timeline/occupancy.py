@@ -25,7 +25,8 @@ KindArray = npt.NDArray[np.uint8]
 NOTHING = Activity(0)
 STATE_COUNT = 1 << len(Activity)
 _PARTS = tuple(Part)
-_PART_OF_STATE = np.array([_PARTS.index(part_of(Activity(state))) for state in range(STATE_COUNT)], np.int8)
+PART_OF_STATE = np.array([_PARTS.index(part_of(Activity(state))) for state in range(STATE_COUNT)], np.int8)
+"""The part that each state belongs to, as its place in ``Part``."""
 
 
 class StateTimes(msgspec.Struct, frozen=True, eq=False):
@@ -40,7 +41,7 @@ class StateTimes(msgspec.Struct, frozen=True, eq=False):
 
     def part_times(self) -> PartTimes:
         """Time per part of the partition; the parts add up to the window."""
-        return PartTimes(*summed(self.times_ns, _PART_OF_STATE, len(_PARTS)).tolist())
+        return PartTimes(*summed(self.times_ns, PART_OF_STATE, len(_PARTS)).tolist())
 
     def time_where(self, states: BoolArray) -> int:
         """The time spent in any of the ``states``, a mask of 32."""
@@ -61,7 +62,7 @@ class Occupancy(msgspec.Struct, frozen=True, eq=False, dict=True):
     @property
     def parts(self) -> IdArray:
         """The part that each interval belongs to, as its place in ``Part``; neighbours may be equal."""
-        parts: IdArray = _PART_OF_STATE[self.states]
+        parts: IdArray = PART_OF_STATE[self.states]
         return parts
 
     @cached_property

@@ -56,6 +56,7 @@ def _moments(activities: list[Piece], kind: Activity, window_ns: tuple[int, int]
     return {moment for start, end, of in activities if of is kind for moment in range(start, end) if moment in inside}
 
 
+@pytest.mark.usefixtures("mode")
 @given(pieces, windows)
 def test_parts_equal_the_set_expressions_on_every_nanosecond(drawn: list[Piece], window_ns: tuple[int, int]) -> None:
     activities = sorted((start, start + length, kind) for start, length, kind in drawn)
@@ -73,6 +74,7 @@ def test_parts_equal_the_set_expressions_on_every_nanosecond(drawn: list[Piece],
     )
 
 
+@pytest.mark.usefixtures("mode")
 @given(pieces, windows)
 def test_gaps_equal_the_runs_of_idle_nanoseconds(drawn: list[Piece], window_ns: tuple[int, int]) -> None:
     activities = sorted((start, start + length, kind) for start, length, kind in drawn)
@@ -85,6 +87,7 @@ def test_gaps_equal_the_runs_of_idle_nanoseconds(drawn: list[Piece], window_ns: 
     assert found == [(run[0], run[-1] + 1) for run in runs]
 
 
+@pytest.mark.usefixtures("mode")
 @given(pieces, windows)
 def test_neighbouring_states_differ_and_fill_the_window(drawn: list[Piece], window_ns: tuple[int, int]) -> None:
     occupancy = sweep(*_arrays(sorted((start, start + length, kind) for start, length, kind in drawn)), window_ns)
