@@ -9,7 +9,7 @@ from nsysan.ingest.nsys import tables
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import RecordTable
 from nsysan.model.arrays import IdArray
-from nsysan.model.columns import taken, without_rows
+from nsysan.model.columns import narrowed, taken, without_rows
 from nsysan.model.tables import AnyTable, KernelDimensions, Kernels, KernelShapes
 
 
@@ -31,6 +31,7 @@ def read_apart(export: OpenExport, kind: RecordTable[AnyTable], few: Scope) -> t
     if len(rows):
         # nobody else has seen these arrays; what is replaced is let go of
         arrays = {name: without_rows(arrays.pop(name), rows) for name in list(arrays)}
+        arrays[telling] = narrowed(telling, arrays[telling])
     return kind.record(**arrays), taken_apart
 
 
