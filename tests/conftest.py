@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
+from nsysan.timeline import compiled
+
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
 
 # no test counts on how fast the machine is
 settings.register_profile("patient", deadline=None)
@@ -27,3 +30,13 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
         report.outcome = "failed"
         report.longrepr = f"skipped, but NSYSAN_REQUIRE names {', '.join(sorted(promised))}: {report.longrepr}"
     return report
+
+
+@pytest.fixture(scope="module", params=["plain", "compiled"])
+def mode(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Loops as they are, and as machine code however few rows there are."""
+    if request.param == "compiled":
+        pytest.importorskip("numba", reason="numba is not installed")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(compiled, "FEWEST_ROWS", 0 if request.param == "compiled" else sys.maxsize)
+        yield

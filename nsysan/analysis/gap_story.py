@@ -57,13 +57,15 @@ def tell_story(job: Job, gpu: Gpu, idle: IdleTime, gap_ns: tuple[int, int]) -> G
     spans = tuple(_spans(threads, idle.pieces_of_gap(start_ns, end_ns), shift_ns))
     call = None if call_row == NO_CALL else _call(threads, call_row, shift_ns)
     before, after = _neighbours(job, gpu.activities, start_ns, end_ns)
+    ranges = () if call_row == NO_CALL else tuple(_ranges(threads, call_row))
+    threads.forget()
     return GapStory(
         sentence=tell(
             idle.causes_of_gap(start_ns, end_ns), spans, (call, after[0] if after else None), _recorded(threads)
         ),
         call=call,
         spans=spans,
-        ranges=() if call_row == NO_CALL else tuple(_ranges(threads, call_row)),
+        ranges=ranges,
         marks=() if call_row == NO_CALL else _marks(threads, call_row, (start_ns - shift_ns, end_ns - shift_ns)),
         ran_before=before,
         ran_after=after,
@@ -100,7 +102,7 @@ def _doing(threads: HostThreads, tid: int, start_ns: int, end_ns: int) -> tuple[
 
 def _ranges(threads: HostThreads, call_row: int) -> Iterator[str]:
     calls = threads.host.calls
-    rows = ranges_at(threads.host, int(calls.global_tid[call_row]), int(calls.start_ns[call_row]))[-RANGE_COUNT:]
+    rows = ranges_at(threads, int(calls.global_tid[call_row]), int(calls.start_ns[call_row]))[-RANGE_COUNT:]
     trace = threads.host.trace
     for row in rows.tolist():
         yield display_text(described(trace, threads.host.ranges, trace.nvtx_range_details, row))

@@ -14,10 +14,11 @@ from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.of_reports import OfReport, answered
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.devices import Gpu
-from nsysan.attribution.gap_sums import SIZE_BOUNDS_NS, GapSums, LargeGap
+from nsysan.attribution.gap_sums import GapSums, LargeGap
 from nsysan.attribution.job import Job
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text
+from nsysan.timeline.gap_sizes import SIZE_BOUNDS_NS
 
 GAPS_PER_JOB = 400
 STORIES_PER_JOB = 10

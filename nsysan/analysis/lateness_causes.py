@@ -8,26 +8,18 @@ from functools import cached_property
 import msgspec
 import numpy as np
 
+from nsysan.analysis.kernel_speeds import KernelSpeeds
 from nsysan.attribution.collectives.kinds import KINDS, SEND_RECV
 from nsysan.attribution.collectives.pipelines import stage_of_members
 from nsysan.attribution.devices import Device
 from nsysan.attribution.idle.pieces import causes_of
 from nsysan.attribution.job import Job
-from nsysan.model.arrays import Int64Array
-from nsysan.model.distinct import coded
 from nsysan.model.idle import Cause
 from nsysan.model.kernels import Collective
 from nsysan.model.lateness import Lateness
-from nsysan.model.partition import COMPUTING_PARTS, Activity, Part
+from nsysan.model.partition import COMPUTING_PARTS, Part
 from nsysan.model.tables import ABSENT
-from nsysan.model.thresholds import (
-    ALIKE_FRAC,
-    ALIKE_TIME_FRAC,
-    FEWEST_SHARED_KERNELS,
-    LATE_EXPLAINED_FRAC,
-    MORE_WORK_FACTOR,
-    SLOWER_FACTOR,
-)
+from nsysan.model.thresholds import LATE_EXPLAINED_FRAC, MORE_WORK_FACTOR, MOSTLY_FRAC, SLOWER_FACTOR
 from nsysan.timeline.coverage import coverage
 
 _COMPUTING = [place for place, part in enumerate(Part) if part in COMPUTING_PARTS]
@@ -38,8 +30,8 @@ class WhyLate(msgspec.Struct, frozen=True):
 
     ``excess_ns`` is what the rank spent with it more than the median of the others, of a pipeline the others in its
     stage; by its position in the pipeline it is late by as much as it is late. ``kernel_ratio``, where it computes
-    longer, is how much longer its kernels take than the same of the others, at the median of their time; null where too
-    few are shared.
+    longer, is how much longer its kernels take than the same of the others, at the median of their time: of the same
+    grid and block where these are told, but by name where it has more work; null where too few are shared.
     """
 
     cause: Lateness
@@ -60,7 +52,7 @@ class LatenessCauses:
     def __init__(self, job: Job) -> None:
         self._job = job
         self._spent: dict[int, _Spent] = {}
-        self._kernels: dict[int, dict[str, tuple[float, int]]] = {}
+        self._speeds = KernelSpeeds(job)
 
     def of(self, member: int, others: Sequence[int], late_ns: int) -> WhyLate | None:
         """Why the member is late, all in all by ``late_ns``; None where nothing of it differs enough.
@@ -101,14 +93,32 @@ class LatenessCauses:
             return None
         if excess_ns[most] > computing_ns:
             return WhyLate(Lateness(most), excess_ns[most], None)
-        ratio, is_uniform = self._kernel_ratio(member, others)
+        return self._computing_longer(member, others, computing_ns)
+
+    def _computing_longer(self, member: int, others: Sequence[int], computing_ns: float) -> WhyLate | None:
+        """Why the member computes longer by so much: it has more to do, or is slower at the same."""
+        device, others_devices = self._known_device(member), [self._known_device(other) for other in others]
+        named = self._speeds.by_name(device, others_devices)
+        equal = self._speeds.of_equal_work(device, others_devices)
+        ratio = None if named is None else named.ratio
         own_work, *their_work = self._work([member, *others])
-        if own_work > MORE_WORK_FACTOR * float(np.median(their_work)):
+        has_more = own_work > MORE_WORK_FACTOR * float(np.median(their_work))
+        # kernels that take as long where they have as much to do: those that have more explain the rest
+        is_as_fast = equal is not None and equal.slower_ns < (1 - MOSTLY_FRAC) * computing_ns
+        if has_more or (is_as_fast and named is not None and named.slower_ns > MOSTLY_FRAC * computing_ns):
             return WhyLate(Lateness.MORE_WORK, computing_ns, ratio)
-        if ratio is not None and ratio < SLOWER_FACTOR:
+        told = equal or named
+        if told is None:
+            return WhyLate(Lateness.SLOW_COMPUTE, computing_ns, None)
+        if told.ratio < SLOWER_FACTOR:
             # its kernels are as fast as the others', and there are as many
             return None
-        return WhyLate(Lateness.CLOCK_THROTTLE if is_uniform else Lateness.SLOW_COMPUTE, computing_ns, ratio)
+        return WhyLate(Lateness.CLOCK_THROTTLE if told.is_uniform else Lateness.SLOW_COMPUTE, computing_ns, told.ratio)
+
+    def _known_device(self, member: int) -> Device:
+        device = self._device(member)
+        assert device is not None, "only devices of the job are compared"
+        return device
 
     def _device(self, member: int) -> Device | None:
         return self._devices.get(self._job.collectives.members[member].id)
@@ -136,8 +146,7 @@ class LatenessCauses:
         return self._spent[member]
 
     def _measured(self, member: int) -> _Spent:
-        device, line = self._device(member), self._job.collectives.line(member)
-        assert device is not None, "only devices of the job are compared"
+        device, line = self._known_device(member), self._job.collectives.line(member)
         begin_ns, end_ns = map(line.before, self._common_ns)
         [parts_ns] = coverage(device.occupancy, np.array([begin_ns, end_ns])).tolist()
         idle = self._job.idle.of_device(device)
@@ -157,7 +166,7 @@ class LatenessCauses:
         known = [size for size in sent_bytes if size is not None]
         if len(known) == len(members):
             return known
-        return [float(sum(count for _, count in self._by_name(member).values())) for member in members]
+        return [float(self._speeds.count(self._known_device(member))) for member in members]
 
     def _sent_bytes(self, member: int) -> float | None:
         """The bytes that a rank sends in all-to-alls, None where none are told."""
@@ -167,40 +176,3 @@ class LatenessCauses:
         sizes = found.operations.size_bytes[own][np.isin(found.operations.kind[own], to_all)]
         sizes = sizes[sizes != ABSENT]
         return float(sizes.sum()) if len(sizes) else None
-
-    def _kernel_ratio(self, member: int, others: Sequence[int]) -> tuple[float | None, bool]:
-        """How much longer the member's kernels take, at the median of their time, and whether all by that ratio."""
-        own, theirs = self._by_name(member), [self._by_name(other) for other in others]
-        shared = [name for name in own if all(name in names for names in theirs) and own[name][0] > 0]
-        ratios = np.array([own[name][0] / np.median([names[name][0] for names in theirs]) for name in shared])
-        if len(shared) < FEWEST_SHARED_KERNELS:
-            return None, False
-        weights = np.array([own[name][0] * own[name][1] for name in shared])
-        order = np.argsort(ratios, kind="stable")
-        middle = np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)
-        ratio = float(ratios[order][middle])
-        alike = weights[np.abs(ratios / ratio - 1) <= ALIKE_FRAC].sum() / weights.sum()
-        return ratio, bool(ratio >= SLOWER_FACTOR and alike >= ALIKE_TIME_FRAC)
-
-    def _by_name(self, member: int) -> dict[str, tuple[float, int]]:
-        """Mean duration and number of a member's compute kernels, by name."""
-        if member not in self._kernels:
-            self._kernels[member] = self._named_kernels(member)
-        return self._kernels[member]
-
-    def _named_kernels(self, member: int) -> dict[str, tuple[float, int]]:
-        device = self._device(member)
-        assert device is not None, "only devices of the job are compared"
-        activities, trace = device.activities, self._job.traces[device.report]
-        computes = activities.are_of("kernels") & (activities.kind == int(Activity.COMPUTE))
-        rows: Int64Array = activities.row[computes]
-        if trace.kernels is None or not len(rows):
-            return {}
-        name_ids, name_of = coded(trace.kernels.name_id[rows])
-        counts = np.bincount(name_of)
-        totals = np.bincount(name_of, weights=(trace.kernels.end_ns - trace.kernels.start_ns)[rows])
-        names = [trace.text(name_id) for name_id in name_ids.tolist()]
-        return {
-            name: (total / count, count)
-            for name, total, count in zip(names, totals.tolist(), counts.tolist(), strict=True)
-        }

@@ -160,10 +160,12 @@ class _Collected:
 
     def add(self, ranges: ReportRanges, starved: IdlePieces) -> None:
         """Add the ranges of one report."""
-        for stacked in ranges.stacked(starved):
+        for stacked in ranges.stacked():
             self._by_kind[RangeKind.PUSH_POP].add(stacked.sums)
             self._by_shape.add(stacked.by_shape(ranges.threads.host, self._shapes))
             self.tree.add(stacked.paths)
+        for waited in ranges.starved(starved):
+            self._by_kind[RangeKind.PUSH_POP].add(waited)
         self._by_kind[RangeKind.START_END].add(ranges.free_sums())
         for group, names in ranges.categories().items():
             self._categories[group] |= names

@@ -9,11 +9,13 @@ import msgspec
 import numpy as np
 
 from nsysan.analysis.collectives import Collectives, exposure_of
+from nsysan.analysis.elementwise_chains import ElementwiseChains
 from nsysan.analysis.gemms import Gemms
 from nsysan.analysis.gpu_time import GpuTime, no_gpu_work
 from nsysan.analysis.recomputation import Recomputation
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.stragglers import Stragglers
+from nsysan.attribution.collectives.exchanges import hands_out
 from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.job import Job
 from nsysan.attribution.losses.communication import ExposedByMember
@@ -28,6 +30,7 @@ from nsysan.model.losses import (
     EXPOSED_COLLECTIVE,
     INEFFICIENT_GEMM,
     MOE_SKEW,
+    NON_GEMM,
     PIPELINE_BUBBLE,
     RECOMPUTATION,
     SLOW_COMPUTE,
@@ -36,10 +39,17 @@ from nsysan.model.losses import (
 )
 from nsysan.model.partition import COMPUTING_PARTS, Part
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.thresholds import ENOUGH_MEASURED_FRAC, ONE_DEVICE_FACTOR, PERSISTENT_FRAC, SHORT_GAP_NS
+from nsysan.model.thresholds import (
+    ENOUGH_MEASURED_FRAC,
+    MEMORY_BOUND_FRAC,
+    ONE_DEVICE_FACTOR,
+    PERSISTENT_FRAC,
+    SHORT_GAP_NS,
+)
 from nsysan.model.verdicts import BottleneckClass
 from nsysan.timeline.coverage import coverage
 
+_INSIDE_OTHERS = frozenset({INEFFICIENT_GEMM, NON_GEMM})
 _COMPUTING = [place for place, part in enumerate(Part) if part in COMPUTING_PARTS]
 
 
@@ -116,7 +126,11 @@ def compute_step_losses(job: Job, results: ResultSet) -> StepLosses | Skipped:
     return StepLosses(_JobLosses(job, results, stretches).report())
 
 
-ANALYSIS = Analysis(StepLosses, compute_step_losses, needs=(GpuTime, Collectives, Stragglers, Recomputation, Gemms))
+ANALYSIS = Analysis(
+    StepLosses,
+    compute_step_losses,
+    needs=(GpuTime, Collectives, Stragglers, Recomputation, Gemms, ElementwiseChains),
+)
 
 
 class _JobLosses:
@@ -145,6 +159,7 @@ class _JobLosses:
         self._lost |= dict(self._late_compute())
         self._lost |= dict(self._recomputed())
         self._lost |= dict(self._slow_products())
+        self._lost |= dict(self._unfused())
 
     def report(self) -> LossReport:
         """All of it, most recoverable first."""
@@ -260,12 +275,8 @@ class _JobLosses:
         return CLOCK_THROTTLE if why is Lateness.CLOCK_THROTTLE else None
 
     def _sends_to_all(self) -> bool:
-        collectives = self._results.get(Collectives)
-        rows = () if isinstance(collectives, Skipped) else collectives.collectives
-        return any(
-            row.kind == Collective.ALL_TO_ALL.value or (row.kind == Collective.SEND_RECV.value and len(row.ranks) > 2)  # noqa: PLR2004 -- more than a message
-            for row in rows
-        )
+        found = self._job.collectives
+        return any(hands_out(one.series, found.operations) for one in found.measured)
 
     def _are_two_that_send(self) -> bool:
         """Whether messages between two may be tokens handed out."""
@@ -313,6 +324,22 @@ class _JobLosses:
         lost_ns = np.full_like(self._own_ns, gemms.gemm_lost_measured_ns_per_step or 0)
         yield (INEFFICIENT_GEMM, BottleneckClass.COMPUTE, Bound.AT_MOST), np.minimum(lost_ns, self._computing_ns)
 
+    def _unfused(self) -> Iterator[tuple[LossKey, Int64Array]]:
+        """What chains of elementwise kernels take longer than one kernel each, where memory is seen to bound them."""
+        chains = self._results.get(ElementwiseChains)
+        bound: Mapping[str, int] = (
+            {}
+            if isinstance(chains, Skipped) or self._stretches.basis is not Basis.STEPS
+            else {
+                one.device: one.saved_ns_per_step
+                for one in chains.elementwise_chains
+                if one.dram_frac is not None and one.dram_frac >= MEMORY_BOUND_FRAC
+            }
+        )
+        saved = np.array([bound.get(device.id, 0) for device in self._stretches.devices], np.int64)
+        lost_ns = np.repeat(saved[:, None], self._own_ns.shape[1], axis=1)
+        yield (NON_GEMM, BottleneckClass.MEMORY, Bound.AT_MOST), np.minimum(lost_ns, self._computing_ns)
+
 
 def _tells_data_waits(job: Job, report: int) -> bool:
     host = job.idle.threads[report].host
@@ -332,12 +359,15 @@ def _leads(lost_ns: Int64Array, device: int) -> bool:
 
 
 def _disjoint(lost: Mapping[LossKey, Int64Array]) -> Iterator[Int64Array]:
-    """The losses without what two of them share: a rank that computes late may do so in its products."""
-    late = [lost_ns for key, lost_ns in lost.items() if key[0] != INEFFICIENT_GEMM]
-    yield from late
+    """The losses without what they may share.
+
+    A rank that computes late may do so in its products, and what is computed again may be in chains.
+    """
+    whole = [lost_ns for key, lost_ns in lost.items() if key[0] not in _INSIDE_OTHERS]
+    yield from whole
     for key, lost_ns in lost.items():
-        if key[0] == INEFFICIENT_GEMM:
-            yield (lost_ns - sum(late, np.zeros_like(lost_ns))).clip(min=0)
+        if key[0] in _INSIDE_OTHERS:
+            yield (lost_ns - sum(whole, np.zeros_like(lost_ns))).clip(min=0)
 
 
 def _is_unresolved(key: LossKey) -> bool:

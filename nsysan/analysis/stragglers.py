@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import ClassVar
 
@@ -14,18 +14,20 @@ from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.lateness_causes import LatenessCauses, WhyLate
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.collectives.lateness import Arrivals, late_arrivals
+from nsysan.attribution.collectives.measured import Measured
 from nsysan.attribution.job import Job
+from nsysan.model.details import Detail
 from nsysan.model.distinct import Distinct
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.thresholds import PERSISTENT_FRAC
+from nsysan.model.thresholds import MOST_WAITING_FRAC, PERSISTENT_FRAC
 
 SHOWN_RANKS = 32
 
 
 class Pattern(str, Enum):
-    """Whether it is always the same rank that is late."""
+    """Whether it is always the same rank that is late, in those instances that hold most of the waiting."""
 
     PERSISTENT = "persistent"
     ROTATING = "rotating"
@@ -81,11 +83,12 @@ def compute_stragglers(job: Job, results: ResultSet) -> Stragglers | Skipped:
         reason = "no collective is there on all of its ranks, so that nothing shows who came last"
         return Skipped(Stragglers.id, reason, "Give the reports of all ranks.")
     lateness = sorted(_lateness(job, arrivals, seen), key=lambda late: (-late.caused_ns, late.rank))
+    persistent = _persistent(arrivals, job.collectives.measured)
     causes = LatenessCauses(job)
-    return Stragglers(tuple(late.straggler(job, causes) for late in lateness[:SHOWN_RANKS]))
+    return Stragglers(tuple(late.straggler(job, causes, persistent) for late in lateness[:SHOWN_RANKS]))
 
 
-ANALYSIS = Analysis(Stragglers, compute_stragglers, needs=(Collectives,))
+ANALYSIS = Analysis(Stragglers, compute_stragglers, needs=(Collectives,), details=frozenset({Detail.KERNEL_SHAPES}))
 
 
 class _Lateness(msgspec.Struct, frozen=True, eq=False):
@@ -100,24 +103,40 @@ class _Lateness(msgspec.Struct, frozen=True, eq=False):
     def caused_ns(self) -> int:
         return int(self.arrivals.caused_ns.sum())
 
-    def straggler(self, job: Job, causes: LatenessCauses) -> Straggler:
-        """The same with why it is late."""
+    def straggler(self, job: Job, causes: LatenessCauses, persistent: set[int]) -> Straggler:
+        """The same with why it is late, and whether it is one of those that are so persistently."""
         found, own = job.collectives, self.arrivals
-        others = {
-            other for place in Distinct.of(own.series).values.tolist() for other in found.measured[place].series.members
-        }
-        late_frac = len(own) / self.instance_count
+        others = {other for place in np.unique(own.series).tolist() for other in found.measured[place].series.members}
         return Straggler(
             rank=self.rank,
             device=found.members[self.member].id,
             late_count=len(own),
             instance_count=self.instance_count,
-            late_frac=late_frac,
-            pattern=Pattern.PERSISTENT if late_frac >= PERSISTENT_FRAC else Pattern.ROTATING,
+            late_frac=len(own) / self.instance_count,
+            pattern=Pattern.PERSISTENT if self.member in persistent else Pattern.ROTATING,
             late_ns=float(np.median(own.late_ns)),
             caused_ns=self.caused_ns,
             why=causes.of(self.member, sorted(others - {self.member}), int(own.late_ns.sum())),
         )
+
+
+def _persistent(arrivals: Arrivals, measured: Sequence[Measured]) -> set[int]:
+    """The members that came last to two thirds of what matters: of the instances that hold most of the waiting.
+
+    All ranks come last to something by a little, the more instances the more often.
+    """
+    largest_ns = np.sort(arrivals.caused_ns)[::-1]
+    together_ns = np.cumsum(largest_ns)
+    if not together_ns.any():
+        return set()
+    least_ns = largest_ns[np.searchsorted(together_ns, MOST_WAITING_FRAC * together_ns[-1])]
+    mattering = arrivals.take(arrivals.caused_ns >= least_ns)
+    found = set()
+    for member in np.unique(mattering.member).tolist():
+        own = [place for place, one in enumerate(measured) if member in one.series.members]
+        if (mattering.member == member).sum() >= PERSISTENT_FRAC * np.isin(mattering.series, own).sum():
+            found.add(member)
+    return found
 
 
 def _lateness(job: Job, arrivals: Arrivals, seen: dict[int, int]) -> Iterator[_Lateness]:

@@ -69,7 +69,7 @@ class DeviceActivities(DeviceRecords, frozen=True):
 def collect_activities(trace: Trace, report: int) -> list[DeviceActivities]:
     """The work of every (process, device) of the trace that has GPU records, in order of process and device."""
     tables = [
-        _Records(table, _kinds(trace, table), SOURCES.index(name))
+        _Records(table, kinds_of(trace, table), SOURCES.index(name))
         for name, table in trace.gpu_tables().items()
         if len(table)
     ]
@@ -171,7 +171,8 @@ def _clip_at_time_zero(activities: Activities) -> Activities:
     return replace(activities, start_ns=np.maximum(activities.start_ns, 0))
 
 
-def _kinds(trace: Trace, table: GpuActivities) -> KindArray:
+def kinds_of(trace: Trace, table: GpuActivities) -> KindArray:
+    """The ``Activity`` bit of each record of this one of the trace's tables."""
     if isinstance(table, Kernels):
         name_ids, name_of = coded(table.name_id)
         kinds = [int(classify(trace.text(name_id)).activity) for name_id in name_ids.tolist()]

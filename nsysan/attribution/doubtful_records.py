@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from nsysan.attribution.activities import SOURCES, DeviceActivities
+from nsysan.attribution.activities import SOURCES, Activities, DeviceActivities
 from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.columns import concatenated
 from nsysan.model.distinct import distinct
@@ -30,20 +30,23 @@ def is_doubtful(repeated: int, count: int) -> bool:
 
 def repeats_in(trace: Trace, works: Sequence[DeviceActivities]) -> Repeats:
     """The repeats of a trace, given the work of all its devices."""
+    together = [_beginning_together(work.activities) for work in works]
     return {
-        name: (repeated_count(table.take(_doubtful_rows(table, SOURCES.index(name), works))), len(table))
+        name: (repeated_count(table.take(_doubtful_rows(table, SOURCES.index(name), together))), len(table))
         for name, table in trace.gpu_tables().items()
     }
 
 
-def _doubtful_rows(table: GpuActivities, source: int, works: Sequence[DeviceActivities]) -> IdArray:
+def _beginning_together(activities: Activities) -> Activities:
+    """Those that begin with another one."""
+    rows = np.flatnonzero(activities.start_ns[1:] == activities.start_ns[:-1])
+    return activities.take(distinct(np.concatenate([rows, rows + 1])))
+
+
+def _doubtful_rows(table: GpuActivities, source: int, together: Sequence[Activities]) -> IdArray:
     """The rows that may repeat another one: of those with a time which begin with another of their device."""
-    rows = [np.flatnonzero(~is_timed(table))]
-    for work in works:
-        together = _together(work.activities.start_ns)
-        if together.any():
-            rows.append(work.activities.row[together & (work.activities.source == source)])
-    return concatenated(rows)
+    of_devices = [activities.row[activities.source == source] for activities in together]
+    return concatenated([np.flatnonzero(~is_timed(table)), *of_devices])
 
 
 def _together(ascending_ns: Int64Array) -> BoolArray:

@@ -7,7 +7,7 @@ times, however often they run.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableSequence, Sequence
 
 import msgspec
 import numpy as np
@@ -17,9 +17,12 @@ from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.columns import as_few_bytes, concatenated, narrowed
 from nsysan.model.distinct import coded, distinct, summed
 from nsysan.model.tables import Table
+from nsysan.timeline.compiled import compiled
 from nsysan.timeline.ordering import grouped_rows
+from nsysan.timeline.ranks import at_ranks
 
 P95_PERCENT = 95
+_LONGEST_NARROW_NS = np.iinfo(np.int32).max
 
 
 class Durations(Table, frozen=True):
@@ -133,6 +136,38 @@ def _counted(parts: Sequence[_Part]) -> _Part:
     return _Part(parts[0].gpu_row, sum(part.total_ns for part in parts), values, summed(counts, places, len(values)))
 
 
+def dealt_by_key(keys: IdArray, durations_ns: Int64Array) -> GpuDurations:
+    """The durations, all inside their window, by key, which is a small number; in a loop that numba compiles."""
+    counts = np.bincount(keys)
+    totals_ns, fills = np.zeros(len(counts), np.int64), np.cumsum(counts) - counts
+    whole_ns: IdArray = np.empty(len(keys), np.int32 if durations_ns.max() <= _LONGEST_NARROW_NS else np.int64)
+    compiled(_deal)(keys, durations_ns, fills, totals_ns, whole_ns)
+    present = np.flatnonzero(counts)
+    return GpuDurations(
+        gpu_row=0,
+        keys=present,
+        bounds=np.concatenate([[0], np.cumsum(counts[present])]),
+        totals_ns=totals_ns[present],
+        whole_ns=whole_ns,
+        counts=np.broadcast_to(np.int8(1), len(whole_ns)),
+    )
+
+
+def _deal(
+    keys: Sequence[int],
+    durations: Sequence[int],
+    fills: MutableSequence[int],
+    totals: MutableSequence[int],
+    dealt: MutableSequence[int],
+) -> None:
+    """Write the durations key by key, those of a key as they lie, and add them to its total."""
+    for row in range(len(keys)):
+        key = keys[row]
+        dealt[fills[key]] = durations[row]
+        fills[key] += 1
+        totals[key] += durations[row]
+
+
 def group_durations(durations: Durations) -> Iterator[DurationGroup]:
     """One group per key, in order of key."""
     by_gpu = (durations.take(durations.gpu_row == gpu_row) for gpu_row in distinct(durations.gpu_row).tolist())
@@ -156,8 +191,7 @@ def _median_and_p95(whole_ns: IdArray, counts: IdArray, count: int) -> tuple[flo
     """The mean of the two middle values, and the nearest rank of 95 %, of ``count`` values told with their counts."""
     places = ((count - 1) // 2, count // 2, -(-P95_PERCENT * count // 100) - 1)
     if count == len(whole_ns):
-        placed_ns = np.partition(whole_ns, places)
-        below_ns, above_ns, p95_ns = (int(placed_ns[place]) for place in places)
+        below_ns, above_ns, p95_ns = at_ranks(whole_ns, places)
     else:
         order = np.argsort(whole_ns)
         ends = np.cumsum(counts[order], dtype=np.int64)

@@ -19,17 +19,22 @@ from nsysan.attribution.activities import (
     collect_activities,
     in_order,
 )
+from nsysan.attribution.arranged_work import arrange_activities
 from nsysan.attribution.doubtful_records import is_doubtful, repeats_in
 from nsysan.attribution.duration_groups import GpuDurations
 from nsysan.attribution.folded_sums import SumsFold
 from nsysan.attribution.gap_sums import NameOf
 from nsysan.attribution.gpu_identity import identify_gpu
+from nsysan.attribution.kernel_class import classify
 from nsysan.attribution.kernel_durations import KernelFold, KernelNames
 from nsysan.attribution.work_sums import WorkSums
 from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.partition import Activity
 from nsysan.model.trace import GPU_TABLES, Trace
+from nsysan.timeline.compiled import is_worth_compiling
 
+FEWEST_FOLDED_ROWS = 4_000_000
+"""Of fewer records numba takes longer to be loaded than whole columns take in its place."""
 _NO_KERNELS = np.empty(0, np.int32)
 
 Place = tuple[int, int]
@@ -93,21 +98,26 @@ class FoldedWork:
         self.report: FoldedReport | None = None
         """What was taken up, null where nothing was or the report is wanted as a whole."""
 
-    def fold(self, slices: Iterable[Trace]) -> bool:
+    def fold(self, slices: Iterable[Trace], most_rows: int | None) -> bool:
         """Take up the slices of the trace; False where all that is in the records has to be known.
 
         That is so where no record has a possible time, and where they may repeat each other.
         """
-        folding = _Folding()
+        folding = _Folding(as_machine_code=is_worth_compiling(most_rows or 0, FEWEST_FOLDED_ROWS))
         for trace in slices:
             folding.add(trace)
         found = folding.report()
         self.report = found if found.gpus and not found.may_repeat else None
         return self.report is not None
 
+    def fold_whole(self, trace: Trace) -> bool:
+        """Take up a trace that is there as a whole, as ``fold`` does."""
+        return self.fold([trace], sum(map(len, trace.gpu_tables().values())))
+
 
 class _Folding:
-    def __init__(self) -> None:
+    def __init__(self, *, as_machine_code: bool) -> None:
+        self._as_machine_code = as_machine_code
         self._names = KernelNames()
         self._gpus: dict[Hashable, _GpuFold] = {}
         self._counts: dict[Place, Int64Array] = {}
@@ -116,7 +126,8 @@ class _Folding:
         self._recorded: Counter[str] = Counter()
 
     def add(self, trace: Trace) -> None:
-        works = collect_activities(trace, 0)
+        kernel_names = _NO_KERNELS if trace.kernels is None else self._names.places(trace, trace.kernels.name_id)
+        works = self._works(trace, kernel_names)
         for name, (repeated, recorded) in repeats_in(trace, works).items():
             self._repeated[name] += repeated
             self._recorded[name] += recorded
@@ -129,9 +140,15 @@ class _Folding:
                 if place not in self._communicating and _communicates(work.activities):
                     self._communicating.add(place)
         name_of = partial(activity_name, (trace,))
-        kernel_names = _NO_KERNELS if trace.kernels is None else self._names.places(trace, trace.kernels.name_id)
         for key, works in of_gpus.items():
-            self._gpus.setdefault(key, _GpuFold()).add(works, name_of, kernel_names)
+            gpu = self._gpus.setdefault(key, _GpuFold(as_machine_code=self._as_machine_code))
+            gpu.add(works, name_of, kernel_names)
+
+    def _works(self, trace: Trace, kernel_names: IdArray) -> list[DeviceActivities]:
+        if not self._as_machine_code:
+            return collect_activities(trace, 0)
+        kinds = np.array([int(classify(name).activity) for name in self._names.all()], np.uint8)
+        return arrange_activities(trace, kinds[kernel_names])
 
     def report(self) -> FoldedReport:
         gpus = [gpu.folded() for gpu in self._gpus.values()]
@@ -159,10 +176,11 @@ def _communicates(activities: Activities) -> bool:
 class _GpuFold:
     """The devices of a GPU one by one, and, where there are several, together."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, as_machine_code: bool) -> None:
+        self._as_machine_code = as_machine_code
         self._devices: dict[Place, SumsFold] = {}
         self._together: SumsFold | None = None
-        self._kernels = KernelFold()
+        self._kernels = KernelFold(as_machine_code=as_machine_code)
 
     def add(self, works: Sequence[DeviceActivities], name_of: NameOf, kernel_names: IdArray) -> None:
         joining = {_place(work): work.activities for work in works}
@@ -170,12 +188,15 @@ class _GpuFold:
         if self._together is None and len(self._devices.keys() | joining) > 1:
             # up to now the GPU did what its only device did
             alone = next(iter(self._devices.values()), None)
-            self._together = SumsFold(int(activities.start_ns[0])) if alone is None else deepcopy(alone)
+            self._together = self._sums_from(activities) if alone is None else deepcopy(alone)
         for place, own in joining.items():
-            self._devices.setdefault(place, SumsFold(int(own.start_ns[0]))).add(own, name_of)
+            self._devices.setdefault(place, self._sums_from(own)).add(own, name_of)
         if self._together is not None:
             self._together.add(activities, name_of)
         self._kernels.add(activities, kernel_names)
+
+    def _sums_from(self, activities: Activities) -> SumsFold:
+        return SumsFold(int(activities.start_ns[0]), as_machine_code=self._as_machine_code)
 
     def folded(self) -> tuple[FoldedGpu, dict[Place, WorkSums]]:
         """What the GPU did, and what each of its devices did."""

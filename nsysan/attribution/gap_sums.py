@@ -9,16 +9,13 @@ import numpy as np
 
 from nsysan.attribution.activities import Activities, solid_ones
 from nsysan.model.arrays import Int64Array
-from nsysan.model.distinct import summed
-from nsysan.model.units import NS_PER_MS, NS_PER_S, NS_PER_US
-from nsysan.timeline.intervals import Intervals
+from nsysan.timeline.gap_sizes import SIZE_BOUNDS_NS, SizedGaps
+from nsysan.timeline.ordering import foremost
 
 NameOf = Callable[[Activities, int], str]
 """What the activity at a place is called."""
 
 GAPS_KEPT = 20
-SIZE_BOUNDS_NS = (0, 10 * NS_PER_US, 100 * NS_PER_US, NS_PER_MS, 10 * NS_PER_MS, 100 * NS_PER_MS, NS_PER_S)
-"""A gap is of the size whose bound it reaches and whose next bound it does not."""
 
 
 class LargeGap(msgspec.Struct, frozen=True):
@@ -83,18 +80,25 @@ class GapFold:
         self._last_end_ns = np.iinfo(np.int64).min
         self._last_name: str | None = None
 
-    def add(self, gaps: Intervals, activities: Activities, window_end_ns: int | None, name_of: NameOf) -> None:
-        """The gaps of a piece; ``window_end_ns`` is known with the last one at the latest, and no gap goes beyond."""
-        durations_ns = gaps.durations_ns
-        size_of = np.searchsorted(SIZE_BOUNDS_NS, durations_ns, side="right") - 1
+    @property
+    def above_ns(self) -> int:
+        """How long a gap is at most that is none of the largest so far: of equal ones the earliest counts."""
+        return self._largest[-1].duration_ns if len(self._largest) == GAPS_KEPT else 0
+
+    def add(self, gaps: SizedGaps, activities: Activities, window_end_ns: int | None, name_of: NameOf) -> None:
+        """The gaps of a piece, large above ``above_ns``.
+
+        ``window_end_ns`` is known with the last one at the latest, and no gap goes beyond.
+        """
         solid = solid_ones(activities)
-        begins_ns = np.concatenate([self._begun_late_ns, activities.start_ns])
-        places = self._among_largest(durations_ns)
-        if len(places):
-            found = self._told(gaps, places, _Piece(solid, begins_ns, window_end_ns, name_of))
+        begins_ns = activities.start_ns
+        if len(self._begun_late_ns):
+            begins_ns = np.concatenate([self._begun_late_ns, begins_ns])
+        if len(gaps.large_places):
+            found = self._told(gaps, _Piece(solid, begins_ns, window_end_ns, name_of))
             self._largest = sorted([*self._largest, *found], key=lambda gap: (-gap.duration_ns, gap.place))[:GAPS_KEPT]
-        self._counts += np.bincount(size_of, minlength=len(SIZE_BOUNDS_NS))
-        self._totals_ns += summed(durations_ns, size_of, len(SIZE_BOUNDS_NS))
+        self._counts += gaps.counts
+        self._totals_ns += gaps.totals_ns
         # gaps of later pieces may begin before those of no length that begin after the last solid one
         settled = int(np.searchsorted(begins_ns, solid.start_ns[-1])) if len(solid) else 0
         self._begun_count, self._begun_late_ns = self._begun_count + settled, begins_ns[settled:]
@@ -104,23 +108,12 @@ class GapFold:
         """What was added so far."""
         return GapSums(tuple(self._largest), self._counts, self._totals_ns)
 
-    def _among_largest(self, durations_ns: Int64Array) -> Int64Array:
-        """The places in the piece of those that may be among the largest of all, in order of time."""
-        # of equal ones the earliest counts
-        above_ns = self._largest[-1].duration_ns if len(self._largest) == GAPS_KEPT else 0
-        places = np.flatnonzero(durations_ns > above_ns)
-        if len(places) > GAPS_KEPT:
-            shortest_ns = np.partition(durations_ns[places], -GAPS_KEPT)[-GAPS_KEPT]
-            places = places[durations_ns[places] >= shortest_ns]
-        largest: Int64Array = places[np.argsort(-durations_ns[places], kind="stable")[:GAPS_KEPT]]
-        return largest
-
-    def _told(self, gaps: Intervals, places: Int64Array, piece: _Piece) -> list[LargeGap]:
+    def _told(self, gaps: SizedGaps, piece: _Piece) -> list[LargeGap]:
         # latest end so far, and who holds it: what ran last before a gap
         ends_ns = np.maximum(np.maximum.accumulate(piece.solid.end_ns), self._last_end_ns)
         found, earlier_count = [], int(self._counts.sum())
-        for place in places.tolist():
-            start_ns, end_ns = int(gaps.start_ns[place]), int(gaps.end_ns[place])
+        for large in foremost(GAPS_KEPT, -gaps.large.durations_ns).tolist():
+            start_ns, end_ns = int(gaps.large.start_ns[large]), int(gaps.large.end_ns[large])
             if start_ns == self._window_start_ns:
                 before = None
             elif self._last_end_ns >= start_ns:
@@ -130,7 +123,8 @@ class GapFold:
             is_last = end_ns == piece.window_end_ns
             after = None if is_last else piece.name(int(np.searchsorted(piece.solid.start_ns, end_ns)))
             begun_count = self._begun_count + int(np.searchsorted(piece.begins_ns, start_ns))
-            found.append(LargeGap(earlier_count + place, start_ns, end_ns, before, after, begun_count))
+            place = earlier_count + int(gaps.large_places[large])
+            found.append(LargeGap(place, start_ns, end_ns, before, after, begun_count))
         return found
 
     def _keep_last(self, solid: Activities, name_of: NameOf) -> None:

@@ -77,6 +77,17 @@ class Host:
             launched[rows[rows != NO_CALL]] = True
         return launched
 
+    def launches_ns_of(self, global_pid: int) -> Int64Array:
+        """When each call of a process began that launched something, in order."""
+        rows = self.calls_of_process(global_pid)
+        return np.sort(self.calls.start_ns[rows[self.launching[rows]]], kind="stable")
+
+    def calls_of_process(self, global_pid: int) -> IdArray:
+        """The calls of a process, thread by thread."""
+        by_thread = self.calls_by_thread
+        threads = by_thread.keys[by_thread.keys & PROCESS_BITS == global_pid].tolist()
+        return np.concatenate([_NOTHING, *map(by_thread.of, threads)])
+
     @property
     def kernels_launched_ns(self) -> Int64Array:
         """When the call began that launched each kernel; when the kernel itself did, where it has none."""
@@ -129,12 +140,12 @@ class Host:
     @cached_property
     def stacked_by_thread(self) -> RowsByKey:
         """The push/pop ranges of each thread in order of begin."""
-        return self._by_thread(np.flatnonzero(np.isin(self.ranges.event_type, STACKED)))
+        return self._by_thread(np.isin(self.ranges.event_type, STACKED))
 
     @cached_property
     def unstacked_by_thread(self) -> RowsByKey:
         """The start/end ranges that each thread began, in order of begin; they may end on any thread."""
-        return self._by_thread(np.flatnonzero(~np.isin(self.ranges.event_type, STACKED)))
+        return self._by_thread(~np.isin(self.ranges.event_type, STACKED))
 
     @cached_property
     def range_groups(self) -> NameGroups:
@@ -154,7 +165,10 @@ class Host:
         grouped = rows_by_key(self.processes_of(rows), self.calls.start_ns[rows])
         return RowsByKey(grouped.keys, grouped.bounds, rows[grouped.rows])
 
-    def _by_thread(self, rows: Int64Array) -> RowsByKey:
+    def _by_thread(self, chosen: BoolArray) -> RowsByKey:
+        if chosen.all():
+            return rows_by_key(self.ranges.global_tid, self.ranges.start_ns)
+        rows = np.flatnonzero(chosen)
         grouped = rows_by_key(self.ranges.global_tid[rows], self.ranges.start_ns[rows])
         return RowsByKey(grouped.keys, grouped.bounds, rows[grouped.rows])
 

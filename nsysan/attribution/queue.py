@@ -9,8 +9,9 @@ from nsysan.attribution.activities import Activities
 from nsysan.attribution.host import Host
 from nsysan.attribution.launch import NO_CALL
 from nsysan.model.arrays import Int64Array
-from nsysan.model.distinct import coded, first_rows
 from nsysan.model.tables import ABSENT, Table
+from nsysan.timeline.ordering import order_of
+from nsysan.timeline.places import places_in
 
 
 class LaunchedCalls(Table, frozen=True):
@@ -40,23 +41,23 @@ def device_launches(activities: Activities, host: Host) -> DeviceLaunches:
     """The launches on one device; ``activities`` are all of its process and in order of begin."""
     rows = host.launches.of(activities)
     called = np.flatnonzero(rows != NO_CALL)
-    impossible = host.calls.start_ns[rows[called]] > activities.start_ns[called]
+    launched_ns = host.calls.start_ns[rows[called]]
+    impossible = launched_ns > activities.start_ns[called]
     sound = called[~impossible]
+    work_call, work_call_ns = rows[sound], launched_ns[~impossible]
     # the first of each call's work comes first, as activities are in order of begin
-    call, places = coded(rows[sound])
-    first, work_count = first_rows(places), np.bincount(places, minlength=len(call))
-    order = np.argsort(host.calls.start_ns[call], kind="stable")
-    call, first, work_count = call[order], sound[first[order]], work_count[order]
-    call_ns, start_ns = host.calls.start_ns[call], activities.start_ns[first]
+    order = order_of(work_call_ns, work_call)
+    is_first = np.append(np.ones(min(len(order), 1), np.bool_), np.diff(work_call[order]) != 0)
+    work_count = np.diff(np.flatnonzero(is_first), append=len(order))
+    first = order[is_first]
+    call, call_ns, start_ns = work_call[first], work_call_ns[first], activities.start_ns[sound[first]]
     queue_ns = start_ns - host.calls.end_ns[call]
     calls = LaunchedCalls(
         call=call,
         work_count=work_count,
         latency_ns=start_ns - call_ns,
         queue_ns=np.where(queue_ns < 0, ABSENT, queue_ns),
-        depth=_depth(
-            call_ns, work_count, _ends_after_calls(activities.end_ns[sound], host.calls.start_ns[rows[sound]])
-        ),
+        depth=_depth(call_ns, work_count, _ends_after_calls(activities.end_ns[sound], work_call_ns)),
     )
     return DeviceLaunches(calls, len(activities) - len(called), int(impossible.sum()))
 
@@ -68,6 +69,6 @@ def _ends_after_calls(end_ns: Int64Array, call_ns: Int64Array) -> Int64Array:
 
 def _depth(call_ns: Int64Array, work_count: Int64Array, end_ns: Int64Array) -> Int64Array:
     """Launched before each call less ended by then; what has ended was launched before."""
-    launched = np.concatenate([[0], np.cumsum(work_count)])[np.searchsorted(call_ns, call_ns)]
-    depth: Int64Array = launched - np.searchsorted(np.sort(end_ns), call_ns, side="right")
+    launched = np.concatenate([[0], np.cumsum(work_count)])[places_in(call_ns, call_ns)]
+    depth: Int64Array = launched - places_in(np.sort(end_ns, kind="stable"), call_ns, after_equal=True)
     return depth

@@ -7,6 +7,7 @@ import numpy as np
 
 from nsysan.attribution.activities import Activities
 from nsysan.attribution.gap_sums import GapFold, GapSums, NameOf
+from nsysan.timeline.gap_sizes import SizedGaps
 from nsysan.timeline.occupancy import Occupancy, StateTimes
 
 
@@ -28,7 +29,7 @@ def sums_of(activities: Activities, occupancy: Occupancy, name_of: NameOf) -> Wo
     """The sums of the window that the occupancy, which is that of these activities, fills."""
     first_ns, last_ns = int(occupancy.bounds_ns[0]), int(occupancy.bounds_ns[-1])
     gaps = GapFold(first_ns)
-    gaps.add(occupancy.idle(), activities, last_ns, name_of)
+    gaps.add(SizedGaps.of(occupancy.idle(), gaps.above_ns), activities, last_ns, name_of)
     work_ns = work_inside(activities, (first_ns, last_ns))
     return WorkSums((first_ns, last_ns), occupancy.state_times, gaps.sums(), work_ns, len(activities))
 

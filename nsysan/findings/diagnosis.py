@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from nsysan.analysis.collectives import Collectives
+from nsysan.analysis.elementwise_chains import ElementwiseChains
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.step_losses import ClassLoss, LossReport, StepLosses
 from nsysan.analysis.stragglers import Stragglers
 from nsysan.findings.hidden_work import why_hidden
+from nsysan.findings.inefficient_gemm import RULE as INEFFICIENT_GEMM_RULE
+from nsysan.findings.non_gemm import RULE as NON_GEMM_RULE
 from nsysan.findings.product_speed import ProductSpeed
+from nsysan.findings.start_up import RULE as START_UP
 from nsysan.model.findings import ClassVerdict, Diagnosis, Finding, Headline
 from nsysan.model.idle import Cause
 from nsysan.model.losses import EXPOSED_COLLECTIVE, SLOW_LINK, Basis, Bound
@@ -224,7 +228,17 @@ class _Walk:
         if self._report.waiting_ns >= MATERIAL_FRAC * self._report.stretch_ns:
             return self._waiting()
         shown = f"No cause costs {format_fraction(MATERIAL_FRAC)} of {_STRETCHES[self._report.basis]} or more"
-        return ". ".join(filter(None, (shown, self._products.doubt))) + "."
+        return ". ".join(filter(None, (shown, *self._beside(), self._products.doubt))) + "."
+
+    def _beside(self) -> Iterator[str]:
+        """What is not known to win anything a step, and is worth a sentence: starting up, a data sheet, and chains."""
+        for found in self._findings:
+            if found.id == START_UP.id:
+                yield found.title.partition(": ")[0]
+            if found.id == INEFFICIENT_GEMM_RULE.id and found.recoverable_ns is None:
+                yield found.title
+            if found.id == NON_GEMM_RULE.id:
+                yield from (one.sentence.rstrip(".") for one in found.evidence if one.source == ElementwiseChains.id)
 
     def _for(self) -> str:
         """How long the others may have waited for ranks that are missing."""

@@ -8,6 +8,7 @@ from nsysan.analysis.kernel_summary import KernelClassRow, KernelSummary
 from nsysan.analysis.steps import Steps
 from nsysan.findings.advice import advise
 from nsysan.findings.losing import losses_of
+from nsysan.findings.memory_bandwidth import chain_evidence
 from nsysan.findings.registry import Rule
 from nsysan.model.confidence import Confidence
 from nsysan.model.findings import Evidence, Finding
@@ -55,7 +56,10 @@ def find_non_gemm(results: ResultSet) -> Iterable[Finding]:
         severity=Severity.INFO,
         title=f"{format_fraction(fusable_ns / compute_ns)} of compute kernels' time neither multiplies nor attends",
         recoverable_ns=None,
-        evidence=tuple(Evidence(_sentence(row), KernelSummary.id) for row in fusable[:_LISTED]),
+        evidence=(
+            *(Evidence(_sentence(row), KernelSummary.id) for row in fusable[:_LISTED]),
+            *chain_evidence(results),
+        ),
         advice=advise(NON_GEMM, BottleneckClass.COMPUTE, results),
         confidence=Confidence.MEDIUM,
         confirm="Compare the bytes these kernels move with the bandwidth of memory: --gpu-metrics-devices=all "

@@ -9,13 +9,12 @@ from nsysan.findings.notices import notice
 from nsysan.findings.registry import Rule
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.results import ResultSet, Skipped
-from nsysan.model.thresholds import OPAQUE_FRAC
 from nsysan.model.units import format_fraction
 from nsysan.model.verdicts import Severity
 
 
 def find_opaque_graphs(results: ResultSet) -> Iterable[Finding]:
-    """A finding where opaque graphs hold any of the window; a warning from a mean share of 2 % on."""
+    """Information where opaque graphs hold any of the window: a limit of the recording, and no fault."""
     gpu_time = results.get(GpuTime)
     if isinstance(gpu_time, Skipped):
         return
@@ -24,7 +23,7 @@ def find_opaque_graphs(results: ResultSet) -> Iterable[Finding]:
         return
     yield notice(
         RULE.id,
-        Severity.WARNING if share.mean_frac >= OPAQUE_FRAC else Severity.INFO,
+        Severity.INFO,
         f"{format_fraction(share.mean_frac)} of the window passes inside CUDA graphs whose kernels are unknown",
         (Evidence("Each launch was recorded as one block: computing and communicating look alike.", GpuTime.id),),
         "Record with --cuda-graph-trace=node; it costs some overhead, so compare the step time with and without.",

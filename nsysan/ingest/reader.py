@@ -18,11 +18,11 @@ from nsysan.model.trace import Trace
 class WorkFold(Protocol):
     """What wants the GPU work of a trace only once, and piece by piece."""
 
-    def fold(self, slices: Iterable[Trace]) -> bool:
+    def fold(self, slices: Iterable[Trace], most_rows: int | None) -> bool:
         """Take up the trace: each slice has the GPU work that begins in its time, after that of the slice before.
 
-        Records whose times cannot be are in the last slice. False where the trace is wanted as a whole all the same, as
-        it is where the slices end with an error.
+        There are ``most_rows`` records at most (None: nobody knows). Records whose times cannot be are in the last
+        slice. False where the trace is wanted as a whole all the same, as it is where the slices end with an error.
         """
 
 

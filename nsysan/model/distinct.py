@@ -20,6 +20,8 @@ NOWHERE = -1
 _HOLES = 4
 """A table over all numbers from the smallest to the largest value may have so many places a row."""
 _SMALL_TABLE = 1 << 16
+_LONG_RUN = 16
+"""Rows of one value, on average, for which it pays to look at runs of rows."""
 _BLOCK_ROWS = 1 << 16
 
 
@@ -99,6 +101,10 @@ def distinct(column: IdArray) -> Int64Array:
 
 def coded(column: IdArray) -> tuple[Int64Array, IdArray]:
     """The distinct values in ascending order, and the place of each row's value among them."""
+    if len(column) > _SMALL_TABLE and (changes := _seldom_changes(column)) is not None:
+        heads = np.append([0], changes)
+        values, places = coded(column[heads])
+        return values, np.repeat(places, np.diff(heads, append=len(column)))
     found = Distinct.of(column)
     return found.values, found.own_places(column)
 
@@ -116,10 +122,19 @@ def summed(values: npt.NDArray[np.integer[Any]], places: npt.NDArray[np.integer[
     sums = np.zeros(count, np.int64)
     if values.strides == (0,) and len(values):
         # one value that all rows have
-        return np.bincount(places, minlength=count) * int(values[0])
+        return np.bincount(places, minlength=count) * int(values[0]) if values[0] else sums
     # numpy's quick way is for indices and values as wide as the sums
     np.add.at(sums, places.astype(np.intp, copy=False), values.astype(np.int64, copy=False))
     return sums
+
+
+def _seldom_changes(column: IdArray) -> Int64Array | None:
+    """Where the value differs from the one before, None where it often does: threads and devices have long runs."""
+    begin = column[:_SMALL_TABLE]
+    if _LONG_RUN * np.count_nonzero(begin[1:] != begin[:-1]) > len(begin):
+        return None
+    changes: Int64Array = np.flatnonzero(column[1:] != column[:-1]) + 1
+    return changes if _LONG_RUN * len(changes) <= len(column) else None
 
 
 def _shared_bits(column: IdArray) -> int:

@@ -44,6 +44,10 @@ class Table(msgspec.Struct, frozen=True, eq=False):
         places: IdArray = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.intp, copy=False)
         return type(self)(**{name: taken(column, places) for name, column in self.columns().items()})
 
+    def part(self: AnyTable, rows: slice) -> AnyTable:
+        """Neighbouring records, without a copy of them."""
+        return type(self)(**{name: column[rows] for name, column in self.columns().items()})
+
     @classmethod
     def concatenate(cls: type[AnyTable], pieces: Sequence[AnyTable]) -> AnyTable:
         """The records of all pieces in their order; an empty table where there are none."""

@@ -25,6 +25,9 @@ ONE_DEVICE_FACTOR = 2
 PERSISTENT_FRAC = 2 / 3
 """Of the steps, or of collectives to which any rank is late: what is one rank's so often is not so by chance, for
 ranks that take turns have their even share, half at most (TraceML issue 374: 25 % of four ranks, against 100 %)."""
+MOST_WAITING_FRAC = 0.9
+"""Of what ranks wait for each other: the collectives with most that together hold so much are what lateness is about;
+to the rest any rank comes last by a little. Proposal."""
 SHORT_GAP_NS = NS_PER_MS
 """A shorter gap is a launch that comes late, a longer one a host busy with something else. Proposal."""
 

@@ -56,7 +56,7 @@ def answer_alone(trace: Trace, questions: Sequence[str]) -> tuple[Trace, FoldedR
     """
     fold, all_wanted = FoldedWork(), wanted_analyses(questions)
     wanted = [analysis for analysis in all_wanted if not analysis.of_communication]
-    if trace.kernels is None or not fold.fold([trace]) or fold.report is None:
+    if trace.kernels is None or not fold.fold_whole(trace) or fold.report is None:
         return None
     job = build_job([trace])
     results = answers(job, wanted, UNWATCHED)

@@ -87,7 +87,7 @@ def _read_report(path: Path, options: Order, *, is_one_of_many: bool) -> ReadRep
         return ReadReport(read_trace(path, options), None)
     fold = FoldedWork()
     trace = read_trace(path, replace(options, fold=fold))
-    if fold.report is None and trace.kernels is not None and fold.fold([trace]):
+    if fold.report is None and trace.kernels is not None and fold.fold_whole(trace):
         # it had to be read as a whole, which nobody need keep
         trace = without_records(trace)
     return ReadReport(trace, fold.report.counted() if fold.report is not None and is_one_of_many else fold.report)

@@ -7,6 +7,7 @@ by then. Without numba (extra ``fast``) it does everything.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar, cast
@@ -18,9 +19,17 @@ _SWITCH = "NSYSAN_NUMBA"
 """The environment variable that is 0 where numba shall not be used."""
 
 
-def is_worth_compiling(row_count: int) -> bool:
-    """Whether numba is there, and the rows are enough to pay for it."""
-    return row_count >= FEWEST_ROWS and is_numba_there()
+def is_worth_compiling(row_count: int, fewest_rows: int | None = None) -> bool:
+    """Whether numba is there, and the rows are enough to pay for it.
+
+    ``fewest_rows`` is how many that are where another way is quicker than plain Python.
+    """
+    return row_count >= (FEWEST_ROWS if fewest_rows is None else fewest_rows) and is_numba_there()
+
+
+def is_loaded() -> bool:
+    """Whether numba was loaded for something else, so that one more loop costs next to nothing."""
+    return "numba" in sys.modules and is_numba_there()
 
 
 @cache

@@ -5,8 +5,12 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from nsysan.model.arrays import BoolArray, Int64Array
+from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.distinct import distinct
+from nsysan.timeline.ordering import slices
+
+Stretches = tuple[Int64Array, Int64Array]
+"""Begins and ends of stretches of time, which may overlap and lie in any order."""
 
 
 class Intervals(msgspec.Struct, frozen=True, eq=False):
@@ -27,6 +31,10 @@ class Intervals(msgspec.Struct, frozen=True, eq=False):
     def total_ns(self) -> int:
         """The time covered."""
         return int(self.durations_ns.sum())
+
+    def take(self, chosen: IdArray | BoolArray) -> Intervals:
+        """Some of the intervals, by their places in order or a mask."""
+        return Intervals(self.start_ns[chosen], self.end_ns[chosen])
 
     def covered_until(self, times_ns: Int64Array) -> Int64Array:
         """The time covered before each moment."""
@@ -78,6 +86,16 @@ def union(start_ns: Int64Array, end_ns: Int64Array) -> Intervals:
     heads = np.concatenate(([0], breaks + 1))
     tails = np.concatenate((breaks, [len(start_ns) - 1]))
     return Intervals(start_ns[heads], covered_until_ns[tails])
+
+
+def those_near(start_ns: Int64Array, latest_ns: Int64Array, asked: Stretches) -> Int64Array:
+    """The places of some of the intervals, among them all that overlap one of the stretches asked for.
+
+    The intervals are in order of begin; ``latest_ns`` is the latest end up to each.
+    """
+    # from the first before which not all have ended up to the last that begins before the stretch ends
+    places = union(np.searchsorted(latest_ns, asked[0], side="right"), np.searchsorted(start_ns, asked[1]))
+    return slices(places.start_ns, places.durations_ns)
 
 
 def intersection(one: Intervals, other: Intervals) -> Intervals:

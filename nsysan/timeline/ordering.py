@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from nsysan.model.arrays import IdArray, Int64Array
@@ -27,8 +29,10 @@ def order_of(keys: Int64Array, *ties: Int64Array) -> Int64Array:
 
 def foremost(count: int, keys: Int64Array, *ties: Int64Array) -> Int64Array:
     """The first ``count`` rows of ``order_of(keys, *ties)``, without ordering all the others."""
-    if not 0 < count < len(keys):
-        return order_of(keys, *ties)[: max(count, 0)]
+    if count <= 0:
+        return np.empty(0, np.intp)
+    if count >= len(keys):
+        return order_of(keys, *ties)
     among = np.flatnonzero(keys <= np.partition(keys, count - 1)[count - 1])
     return among[order_of(keys[among], *(tie[among] for tie in ties))[:count]]
 
@@ -58,3 +62,11 @@ def grouped_order(places: IdArray, place_count: int, times_ns: Int64Array, *ties
 def is_ascending(values: IdArray) -> bool:
     """Whether no value is below the one before it."""
     return bool((values[1:] >= values[:-1]).all())
+
+
+def slices(first: IdArray, counts: IdArray, kind: type[np.signedinteger[Any]] = np.int64) -> IdArray:
+    """The numbers from ``first[i]`` on, ``counts[i]`` of them, of all slices one after the other."""
+    before = np.cumsum(counts) - counts
+    places: IdArray = np.repeat((first - before).astype(kind), counts)
+    places += np.arange(len(places), dtype=kind)
+    return places

@@ -175,8 +175,23 @@ def test_two_ranks_that_always_answer_each_other_are_no_pipeline(tmp_path: Path)
     assert result_of(analyze_exports(tmp_path, export), Pipelines).pipelines == ()
 
 
+@pytest.mark.parametrize("answered", [True, False])
+def test_of_two_ranks_that_are_all_each_sends_to_the_other(tmp_path: Path, answered: bool) -> None:  # noqa: FBT001
+    # calls without a payload: 3 messages, answered in the same kernel or not
+    export = job(100, 101, communicator=None)
+    for place in range(3):
+        for rank, pid in enumerate((100, 101)):
+            calls = ("ncclSend", "ncclRecv") if answered else ("ncclSend", "ncclRecv")[rank : rank + 1]
+            span_ns = ((10 + 9 * place) * MS, (12 + 9 * place) * MS)
+            launched(export, pid, MS + 100 * place, span_ns, SEND_RECV, dict.fromkeys(calls))
+
+    rows = result_of(analyze_exports(tmp_path, export), Pipelines).pipelines
+
+    assert [row.ranks for row in rows] == ([] if answered else [(0, 1)])
+
+
 @pytest.mark.parametrize("layout", [Layout.ONE, Layout.PER_RANK])
-def test_names_alone_show_no_pipeline(tmp_path: Path, layout: Layout) -> None:
+def test_names_alone_show_no_pipeline_of_more(tmp_path: Path, layout: Layout) -> None:
     [scenario] = [found for found in all_scenarios() if found.name == "pipeline_bubble"]
     generated = generate(Request(scenario=scenario, rank_count=4, step_count=2, layout=layout))
     run = analyze([export.write(tmp_path / name) for name, export in generated.exports.items()], AnalyzeOptions())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -215,6 +216,7 @@ DRAWN_RANGES = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 40), st.sam
 DRAWN_CALLS = st.lists(st.tuples(st.integers(0, 110), st.integers(1, 9)), min_size=1, max_size=10)
 
 
+@pytest.mark.usefixtures("mode")
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(DRAWN_RANGES, DRAWN_CALLS)
 def test_times_equal_a_look_at_every_range_for_every_call(
@@ -250,6 +252,7 @@ def test_times_equal_a_look_at_every_range_for_every_call(
     assert sum(row[3] or 0 for row in rows.values()) == sum(gpu_ns for call_ns, gpu_ns in calls if holders(call_ns))
 
 
+@pytest.mark.usefixtures("mode")
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(DRAWN_RANGES, DRAWN_CALLS, st.integers(0, 120), st.integers(1, 60))
 def test_a_window_cuts_time_and_work_of_every_range(
@@ -277,6 +280,7 @@ def test_a_window_cuts_time_and_work_of_every_range(
         assert (rows[name][0], rows[name][2]) == (sum(inside(name, moment) for moment in window), work_ns)
 
 
+@pytest.mark.usefixtures("mode")
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from([*NAMES, "pop", "call"]), min_size=1, max_size=24))
 def test_self_and_the_paths_below_add_up_to_every_path(tmp_path: Path, program: list[str]) -> None:

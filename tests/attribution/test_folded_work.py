@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -13,18 +14,24 @@ from msgspec.structs import replace
 from nsysan.analysis.gpu_time import compute_gpu_time
 from nsysan.analysis.idle_gaps import compute_idle_gaps
 from nsysan.analysis.kernel_summary import compute_kernel_summary
+from nsysan.attribution import arranged_work, duration_groups, folded_work, kernel_durations
+from nsysan.attribution.activities import collect_activities
+from nsysan.attribution.arranged_work import arrange_activities
 from nsysan.attribution.collectives.ranks import RankChoice
 from nsysan.attribution.folded_job import build_folded_job
 from nsysan.attribution.folded_work import FoldedWork
 from nsysan.attribution.job import Job, build_job
+from nsysan.attribution.kernel_class import classify
 from nsysan.model.profilers import Profiler
 from nsysan.model.results import ResultSet
 from nsysan.model.tables import Copies, Kernels, Memsets
 from nsysan.model.trace import CaptureIdentity, CudaDevice, Fingerprint, PhysicalGpu, Trace
+from nsysan.timeline import running_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nsysan.attribution.activities import DeviceActivities
     from nsysan.model.arrays import Int64Array
 
 NAMES = {1: "gemm", 2: "ncclDevKernel_AllReduce", 3: "nvshmem_fused_gemm_all_reduce", 4: "gemm"}
@@ -93,6 +100,20 @@ def told(job: Job) -> list[object]:
     ]
 
 
+@pytest.fixture(scope="module", params=["columns", "loops", "machine code"])
+def _way(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Whole columns, loops as they are, and loops as machine code, however few records there are."""
+    if request.param == "machine code":
+        pytest.importorskip("numba", reason="numba is not installed")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(folded_work, "is_worth_compiling", lambda _count, _fewest: request.param != "columns")
+        if request.param == "loops":
+            for module in (arranged_work, duration_groups, kernel_durations, running_sweep):
+                patched.setattr(module, "compiled", lambda loop: loop)
+        yield
+
+
+@pytest.mark.usefixtures("_way")
 @settings(max_examples=300, deadline=None)
 @given(RECORDS, RECORDS, RECORDS, st.lists(st.integers(1, 30), max_size=8))
 def test_slices_give_what_the_whole_gives(
@@ -103,7 +124,45 @@ def test_slices_give_what_the_whole_gives(
 
     # where rows repeat each other, what the fold did not see of them has to be compared as well
     repeats = any(note.id == "repeated_records" for note in whole.notes)
-    assert fold.fold(slices(trace, cuts)) == (bool(whole.gpus) and not repeats)
+    assert fold.fold(slices(trace, cuts), None) == (bool(whole.gpus) and not repeats)
     if fold.report is not None:
         for report in (fold.report, fold.report.counted()):
             assert told(build_folded_job([trace], [report], None, RankChoice())) == told(whole)
+
+
+SOUND = st.lists(
+    st.tuples(
+        *(st.integers(1, 12), st.integers(0, 6), st.integers(1, 3)),
+        *(st.integers(0, 1), st.sampled_from([1, 2, 3, 4])),
+    ),
+    max_size=40,
+)
+
+
+@pytest.mark.usefixtures("_way")
+@settings(deadline=None)
+@given(SOUND, SOUND, SOUND)
+def test_records_are_arranged_as_they_are_collected(
+    kernels: list[Record], copies: list[Record], memsets: list[Record]
+) -> None:
+    trace = trace_of(kernels, copies, memsets)
+    kinds = np.array([int(classify(NAMES[record[4]]).activity) for record in kernels], np.uint8)
+
+    assert listed(arrange_activities(trace, kinds)) == listed(collect_activities(trace, 0))
+
+
+def test_records_of_too_many_devices_are_collected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arranged_work, "_MOST_OWNERS", 2)
+    monkeypatch.setattr(arranged_work, "compiled", lambda loop: loop)
+    trace = trace_of([(1, 2, pid, 0, 1) for pid in (1, 2, 3)], [], [])
+
+    found = arrange_activities(trace, np.ones(3, np.uint8))
+
+    assert [work.global_pid >> 24 for work in found] == [1, 2, 3]
+
+
+def listed(works: list[DeviceActivities]) -> list[object]:
+    return [
+        [work.global_pid, work.device_id, work.fault_counts.tolist(), *map(list, work.activities.columns().values())]
+        for work in works
+    ]

@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -113,6 +114,7 @@ CASES = st.builds(
 
 # a trace is small enough to read as it is drawn, and to shrink it takes minutes; the same are drawn every time, for
 # calls of one thread that overlap partly, which none makes, leave open what comes first
+@pytest.mark.usefixtures("mode")
 @settings(max_examples=60, deadline=None, phases=[Phase.generate], derandomize=True)
 @given(CASES)
 def test_causes_are_those_of_each_moment(case: Case) -> None:

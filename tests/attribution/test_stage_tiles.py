@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +13,6 @@ from nsysan.attribution.activities import Activities, in_order
 from nsysan.attribution.job import occupancy_of
 from nsysan.attribution.stages.codes import SOURCES, STAGES, UNASSIGNED
 from nsysan.attribution.stages.tiles import LABEL_COUNT, NOT_ASSIGNED, device_stages, step_stages_ns
-from nsysan.attribution.stages.work import OrderedWork
 from nsysan.attribution.stages.work_stages import WorkStages
 from nsysan.attribution.steps.tiles import DeviceSteps
 from nsysan.model.partition import Activity, Part, part_of
@@ -26,6 +26,7 @@ works = st.lists(
 )
 
 
+@pytest.mark.usefixtures("mode")
 @given(works, st.sets(st.integers(0, 45), min_size=2, max_size=5))
 def test_every_nanosecond_has_the_stage_and_part_that_a_plain_look_finds(drawn: list[Work], cuts: set[int]) -> None:
     activities = in_order(
@@ -46,8 +47,8 @@ def test_every_nanosecond_has_the_stage_and_part_that_a_plain_look_finds(drawn: 
     steps = DeviceSteps(np.array(bounds), np.empty(0, np.int64))
     found = WorkStages(stage, np.where(stage == UNASSIGNED, UNASSIGNED, 1))
 
-    labels = device_stages(activities, _work(len(drawn)), found, None)
-    times = step_stages_ns(steps, labels, occupancy_of(activities, window))
+    labels = device_stages(activities, found)
+    times = step_stages_ns(steps, labels, occupancy_of(activities, window), None)
 
     assert times.tolist() == _plainly(drawn, bounds).tolist()
 
@@ -74,11 +75,6 @@ def _holder(drawn: list[Work], moment: int) -> Work:
 
 def _label(work: Work) -> int:
     return NOT_ASSIGNED if work[3] == UNASSIGNED else work[3] * len(SOURCES) + 1
-
-
-def _work(count: int) -> OrderedWork:
-    nothing, no = np.zeros(count, np.int64), np.zeros(count, np.bool_)
-    return OrderedWork(np.arange(count), nothing, nothing, nothing, no, no, no, no, no, no, nothing, nothing)
 
 
 def test_labels_are_stages_by_source_and_one_for_none() -> None:

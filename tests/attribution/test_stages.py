@@ -11,7 +11,7 @@ from nsysan.attribution.job import build_job
 from nsysan.attribution.stages.codes import SOURCES, STAGES
 from nsysan.attribution.stages.names import is_loss, is_operator, stage_of_operator, stage_of_range
 from nsysan.attribution.stages.ranges import ProcessRanges
-from nsysan.attribution.stages.work import ordered_work
+from nsysan.attribution.stages.work import launched_work, ordered_work
 from nsysan.attribution.stages.work_stages import stages_of_work
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.stages import Stage
@@ -57,7 +57,7 @@ class Launches:
         """The stage of each launch in their order, and what tells it."""
         job = build_job([read_trace(self.export.write(folder / "rank0.sqlite"), ReadOptions())])
         [device], host = job.devices, job.idle.threads[0].host
-        work = ordered_work(device.activities, host)
+        work = ordered_work(device.activities, host, launched_work(device.activities, host))
         ranges = ProcessRanges(host, device.global_pid, None)
         found = stages_of_work(work, ranges, global_pid(100) | MAIN, np.zeros(len(work), np.int64))
         pairs = zip(found.stage.tolist(), found.source.tolist(), strict=True)

@@ -70,13 +70,13 @@ def test_unclassified_kernels_matter_by_their_share(
     assert [(finding.severity, finding.title) for finding in findings] == found
 
 
-@pytest.mark.parametrize(("graph_ns", "severity"), [(1, Severity.INFO), (2, Severity.WARNING), (95, Severity.WARNING)])
-def test_graphs_recorded_whole_ask_for_node_tracing(tmp_path: Path, graph_ns: int, severity: Severity) -> None:
+@pytest.mark.parametrize("graph_ns", [1, 95])
+def test_graphs_recorded_whole_ask_for_node_tracing(tmp_path: Path, graph_ns: int) -> None:
     export = Export().graph(0, graph_ns).kernel(graph_ns, 100, GEMM)
 
     (finding,) = analyze_exports(tmp_path, export).findings
 
-    assert (finding.id, finding.severity) == ("opaque_graphs", severity)
+    assert (finding.id, finding.severity) == ("opaque_graphs", Severity.INFO)
     assert "--cuda-graph-trace=node" in finding.advice[0]  # C51
 
 

@@ -87,7 +87,7 @@ TABLE = (
         MEMORY,
         "kernels bound by memory",
         "memory_bound",
-        f"{VERDICTS}test_memory_that_bounds_kernels_shows_in_sampled_counters",
+        f"{VERDICTS}test_what_memory_bounds_is_known_from_sampled_counters_alone",
     ),
     Row(DATA, "loader wait", "data_bound", f"{NEAR}data_bound"),
     Row(DATA, "tokenise or collate on one rank", "straggler_loader", f"{NEAR}straggler_loader"),

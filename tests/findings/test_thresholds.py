@@ -34,6 +34,7 @@ CODES = re.compile(
 OTHERS = {
     "analysis/collective_purposes.py:_FEW": "two",
     "analysis/counters.py:_PERCENT": "a unit",
+    "analysis/elementwise_chains.py:_PERCENT": "a unit",
     "analysis/gap_sentence.py:NEARLY_ALL_FRAC": "the wording of a sentence",
     "analysis/gap_sentence.py:WORTH_A_WORD_FRAC": "the wording of a sentence",
     "analysis/copy_summary.py:TIMESTAMP_RESOLUTION_NS": "by NVIDIA's staff",

@@ -31,6 +31,18 @@ def test_values_places_and_first_rows_are_those_that_numpy_finds(column: Int64Ar
     assert first_rows(found_places).tolist() == firsts.tolist()
 
 
+@pytest.mark.parametrize("changes_often_from", [None, 0, 70_000])
+def test_long_runs_are_coded_as_their_rows(changes_often_from: int | None) -> None:
+    column = np.repeat(np.array([7, -3, 7, 1 << 40]), 40_000)
+    if changes_often_from is not None:
+        column[changes_often_from:] += np.arange(len(column) - changes_often_from) % 3
+
+    values, places = np.unique(column, return_inverse=True)
+    found, found_places = coded(column)
+
+    assert (found.tolist(), found_places.tolist()) == (values.tolist(), places.tolist())
+
+
 @given(COLUMNS, COLUMNS)
 def test_what_is_not_among_the_values_has_no_place(column: Int64Array, others: Int64Array) -> None:
     values = sorted(set(column.tolist()))

@@ -86,6 +86,7 @@ def test_what_was_not_measured_informs_and_wins_nothing(tmp_path: Path, given: C
     [finding] = about_gemms(run)
     assert (finding.severity, finding.recoverable_ns) == (Severity.INFO, None)
     assert finding.title.endswith(", not measured")
+    assert finding.title in (run.diagnosis.why or "")
     compute = run.diagnosis.classes[BottleneckClass.COMPUTE]
     assert compute.state is ClassState.UNKNOWN
     assert "of a step against a data sheet; what they can reach needs a measured ceiling." in (compute.sentence or "")

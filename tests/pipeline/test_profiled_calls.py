@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -156,9 +158,9 @@ def test_what_a_rank_puts_into_an_all_to_all_is_told_by_its_own_profile_alone(tm
 
     known = {(row.kind, row.bytes is not None) for row in result_of(run, Collectives).collectives}
     assert known == {("all_reduce", True), ("all_to_all", False)}
-    # 4 steps with 4 layers: 4 all-to-alls and an all-reduce a layer
+    # 4 steps with 2 layers: 4 all-to-alls and an all-reduce a layer
     assert sentences(run)[1].endswith(
-        "of what kind 80 calls of collectives in it are and how much 16 calls of them move."
+        "of what kind 40 calls of collectives in it are and how much 8 calls of them move."
     )
 
 
@@ -180,8 +182,13 @@ def test_a_profile_without_sizes_is_not_said_to_tell_any(tmp_path: Path) -> None
     ("evidence", "is_known"), [(slice(None), True), (slice(1), False), (slice(1, 2), False)], ids=["all", "0", "1"]
 )
 def test_bytes_of_one_rank_are_no_measure_of_anothers_work(tmp_path: Path, evidence: slice, *, is_known: bool) -> None:
-    """Rank 1 of 4 comes late and gets 1.5 times the bytes; all run as many kernels."""
-    run = analyze(bare(tmp_path, "moe-skew"), AnalyzeOptions(evidence=profiles(tmp_path, "moe-skew")[evidence]))
+    """Rank 1 of 4 comes late and gets 1.5 times the bytes; all run as many kernels, here of the same grid."""
+    reports = bare(tmp_path, "moe-skew")
+    for report in reports:
+        with closing(sqlite3.connect(report)) as database, database:
+            database.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 1")
+
+    run = analyze(reports, AnalyzeOptions(evidence=profiles(tmp_path, "moe-skew")[evidence]))
 
     first = result_of(run, Stragglers).stragglers[0]
     assert (first.rank, first.why is not None and first.why.cause is Lateness.MORE_WORK) == (1, is_known)

@@ -41,7 +41,7 @@ IN_START_UP = {"lazy_loading"}
 NEEDS_CEILINGS = {"compute_bound"}
 """What only a measured ceiling of GEMMs shows."""
 NEEDS_COUNTERS = {"memory_bound"}
-"""What only sampled counters show, and nothing tells how much could be won."""
+"""What only sampled counters show."""
 SCENARIOS = {scenario.name: scenario for scenario in all_scenarios()}
 TOLD_ELSEWHERE = IN_START_UP | NEEDS_CEILINGS | NEEDS_COUNTERS
 CAUSED = [name for name, scenario in SCENARIOS.items() if scenario.cause and name not in TOLD_ELSEWHERE]
@@ -94,6 +94,9 @@ def test_the_headline_names_class_cause_and_rank_and_the_gain_is_within_5_percen
         ("garbage_collection", 4),
         ("rotating_ranks", 2),
         ("straggler_loader", 2),
+        # the ranges of their messages tell stages from ranks that hand out tokens, without payloads too
+        ("pipeline_bubble", 2),
+        ("moe_skew", 2),
         ("moe_skew", 8),
         # two groups of eight ranks each exchange tokens among themselves
         ("moe_skew", 16),
@@ -119,8 +122,26 @@ def test_ranks_that_take_turns_are_said_to(tmp_path: Path) -> None:
     assert [one.pattern for one in result_of(run, Stragglers).stragglers] == [Pattern.ROTATING] * 4
 
 
+def test_rows_of_kernels_that_memory_bounds_are_the_headline_where_counters_were_sampled(tmp_path: Path) -> None:
+    scenario = SCENARIOS["memory_bound"]
+    for rank_count in (2, 8):
+        kinds = USUAL_KINDS | {TraceKind.METRICS}
+        made = generate(Request(scenario=scenario, rank_count=rank_count, step_count=STEPS, kinds=kinds))
+
+        run = run_of(made, tmp_path)
+
+        headline = headline_of(run)
+        assert (headline.bottleneck_class, headline.cause) == (BottleneckClass.MEMORY, "non_gemm")
+        finding = next(found for found in run.findings if found.id == headline.finding)
+        assert finding.recoverable_ns == pytest.approx(made.truth.recoverable.recoverable_ns, rel=0.05)
+        assert (finding.severity, finding.bound) == (Severity.CRITICAL, Bound.AT_MOST)
+        # 84 % of the bandwidth, as simulated kernels of this kind have it
+        [busy] = [found[1] for one in finding.evidence if (found := re.search(r"DRAM is ([\d.]+) %", one.sentence))]
+        assert float(busy) == pytest.approx(84, abs=1)
+
+
 @pytest.mark.parametrize(("name", "found"), [("memory_bound", True), ("compute_sound", False)])
-def test_memory_that_bounds_kernels_shows_in_sampled_counters(tmp_path: Path, name: str, found: bool) -> None:  # noqa: FBT001
+def test_what_memory_bounds_is_known_from_sampled_counters_alone(tmp_path: Path, name: str, found: bool) -> None:  # noqa: FBT001
     kinds = USUAL_KINDS | {TraceKind.METRICS}
     sampled, unsampled = (
         generate(Request(scenario=SCENARIOS[name], rank_count=2, step_count=STEPS, kinds=chosen))
@@ -132,9 +153,11 @@ def test_memory_that_bounds_kernels_shows_in_sampled_counters(tmp_path: Path, na
     bound = [(one.bottleneck_class, one.cause) for one in run.findings if one.id == "memory_bandwidth"]
     assert bound == ([(BottleneckClass.MEMORY, "non_gemm")] if found else [])
     assert ("non_gemm" in {one.id for one in run.findings}) is found
-    assert run.diagnosis.headline is None
-    # what was not sampled is not known
-    assert "memory_bandwidth" not in {one.id for one in run_of(unsampled, tmp_path).findings}
+    # what was not sampled is not known; what one kernel a row would spare at most is
+    without = run_of(unsampled, tmp_path)
+    assert "memory_bandwidth" not in {one.id for one in without.findings}
+    assert without.diagnosis.headline is None
+    assert (" as one kernel each they would spare at most " in (without.diagnosis.why or "")) is found
 
 
 @pytest.mark.parametrize("includes_blobs", [False, True], ids=["names", "payloads"])
@@ -159,16 +182,13 @@ def test_a_pipeline_bubble_is_named_whether_waits_are_known_or_not(
     assert result_of(run, StepLosses).step_losses.waiting_ns == 0
 
 
-def two_ranks_of(name: str, folder: Path, *, with_cause: bool = True) -> Run:
-    scenario = SCENARIOS[name]
-    assert scenario.without is not None
-    other = scenario if with_cause else replace(scenario, knobs=scenario.without, without=None)
-    return run_of(generate(Request(scenario=other, rank_count=2, step_count=STEPS)), folder)
+def two_ranks_of(scenario: Scenario, folder: Path, kinds: frozenset[TraceKind] = USUAL_KINDS) -> Run:
+    return run_of(generate(Request(scenario=scenario, rank_count=2, step_count=STEPS, kinds=kinds)), folder)
 
 
 def test_waiting_that_nobody_is_named_for_is_no_clean_bill(tmp_path: Path) -> None:
-    # of 2 stages messages alone do not tell which is late
-    run = two_ranks_of("pipeline_bubble", tmp_path)
+    # of 2 stages messages without a range do not tell which is late
+    run = two_ranks_of(SCENARIOS["pipeline_bubble"], tmp_path, frozenset({TraceKind.CUDA}))
 
     assert run.diagnosis.headline is None
     why = run.diagnosis.why or ""
@@ -177,8 +197,8 @@ def test_waiting_that_nobody_is_named_for_is_no_clean_bill(tmp_path: Path) -> No
 
 
 def test_of_two_ranks_that_send_to_each_other_the_whole_excess_is_a_bound(tmp_path: Path) -> None:
-    # if it is one load that they share, as here, half the excess remains
-    run = two_ranks_of("moe_skew", tmp_path)
+    # if it is one load that they share, as here, half the excess remains; without a range it may be anything
+    run = two_ranks_of(SCENARIOS["moe_skew"], tmp_path, frozenset({TraceKind.CUDA}))
 
     [late] = [loss for loss in result_of(run, StepLosses).step_losses.causes if loss.cause == SLOW_COMPUTE]
     assert late.bound is Bound.AT_MOST
@@ -186,7 +206,8 @@ def test_of_two_ranks_that_send_to_each_other_the_whole_excess_is_a_bound(tmp_pa
 
 
 def test_a_larger_class_without_a_finding_does_not_hide_the_next(tmp_path: Path) -> None:
-    run = two_ranks_of("launch_bound", tmp_path, with_cause=False)
+    scenario = SCENARIOS["launch_bound"].without_cause()
+    run = two_ranks_of(replace(scenario, knobs=replace(scenario.knobs, bus_bytes_per_s=450e9)), tmp_path)
 
     verdicts = run.diagnosis.classes
     assert verdicts[BottleneckClass.SCHEDULING].state is verdicts[BottleneckClass.COMMUNICATION].state
@@ -198,15 +219,27 @@ def test_a_larger_class_without_a_finding_does_not_hide_the_next(tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", SOUND)
-def test_sound_jobs_have_no_headline_and_no_warning_about_the_job(tmp_path: Path, name: str) -> None:
-    run = run_of(generated(SCENARIOS[name]), tmp_path)
+def test_sound_jobs_have_no_class_that_is_a_problem(tmp_path: Path, name: str) -> None:
+    states = {
+        one: verdict.state for one, verdict in run_of(generated(SCENARIOS[name]), tmp_path).diagnosis.classes.items()
+    }
 
-    assert run.diagnosis.headline is None
-    warned = [found for found in run.findings if found.severity is not Severity.INFO and found.cause is not None]
-    assert warned == []
-    states = {one: verdict.state for one, verdict in run.diagnosis.classes.items()}
     assert ClassState.PROBLEM not in states.values()
     assert states[BottleneckClass.COMPUTE] is ClassState.UNKNOWN
+
+
+@pytest.mark.parametrize("rank_count", [2, 8])
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_nobody_is_warned_of_anything_where_nothing_holds_a_job_back(
+    tmp_path: Path, name: str, rank_count: int
+) -> None:
+    scenario = SCENARIOS[name]
+    sound = scenario if scenario.without is None else scenario.without_cause()
+
+    run = run_of(generate(Request(scenario=sound, rank_count=rank_count, step_count=STEPS)), tmp_path)
+
+    assert run.diagnosis.headline is None
+    assert [found.id for found in run.findings if found.severity is not Severity.INFO] == []
 
 
 def test_graphs_that_left_no_record_leave_no_verdict_on_what_looks_idle(tmp_path: Path) -> None:
@@ -236,13 +269,17 @@ def test_what_happens_once_is_told_as_such(tmp_path: Path) -> None:
 
     run = run_of(made, tmp_path)
 
+    # no step is won by what is lost once, but the verdict says it
     assert run.diagnosis.headline is None
+    told = re.search(r"\. Starting up, once, costs ([\d.]+) ms by module loading\.", run.diagnosis.why or "")
+    truth_ns = [rank.idle_causes["module_loading_ns"] for rank in made.truth.ranks]
+    assert told is not None
+    assert float(told[1]) * 1e6 == pytest.approx(max(truth_ns), rel=0.05)
     finding = next(found for found in run.findings if found.id == "start_up")
     assert (finding.bottleneck_class, finding.cause) == (BottleneckClass.SCHEDULING, "module_loading")
     assert (finding.severity, finding.recoverable_ns) == (Severity.INFO, 0)
     start_ups = [device.start_up for device in result_of(run, GpuTime).devices]
     found_ns = [0 if one is None else one.idle_causes.module_loading_ns for one in start_ups]
-    truth_ns = [rank.idle_causes["module_loading_ns"] for rank in made.truth.ranks]
     assert found_ns == pytest.approx(truth_ns, rel=0.05)
 
 

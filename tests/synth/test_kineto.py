@@ -106,8 +106,8 @@ def test_an_all_to_all_tells_how_it_is_split(tmp_path: Path) -> None:
     _, recorded = written_events(tmp_path, "moe_skew", 1)
 
     dispatch, combine = [args for args in recorded if args["Collective name"] == "all_to_allv"][:2]
-    # elements of 2 bytes in tokens of 4096: 12,288 tokens for rank 1, 6,826 for each other
-    hot, cold = 12_288 * 4_096, 6_826 * 4_096
+    # elements of 2 bytes in tokens of 8192: 12,288 tokens for rank 1, 6,826 for each other
+    hot, cold = 12_288 * 8_192, 6_826 * 8_192
     assert (json.loads(dispatch["In split size"]), json.loads(dispatch["Out split size"])) == (
         [cold, hot, cold, cold],
         [hot] * 4,

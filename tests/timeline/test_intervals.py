@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nsysan.timeline.intervals import Intervals, intersection, union
+from nsysan.timeline.intervals import Intervals, intersection, those_near, union
 
 PIECES = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 9)), max_size=8)
 
@@ -39,3 +39,21 @@ def test_what_both_cover(one: list[tuple[int, int]], other: list[tuple[int, int]
     assert found.total_ns == first.overlap_ns(second) == len(of_first & of_second)
     # sorted, and none touches the next
     assert bool((found.start_ns[1:] > found.end_ns[:-1]).all())
+
+
+@given(PIECES, PIECES)
+def test_those_near_hold_all_that_overlap(pieces: list[tuple[int, int]], asked: list[tuple[int, int]]) -> None:
+    starts_ns, lengths_ns = np.array(sorted(pieces), np.int64).reshape(len(pieces), 2).T
+    first_ns, asked_ns = np.array(asked, np.int64).reshape(len(asked), 2).T
+
+    latest_ns = np.maximum.accumulate(starts_ns + lengths_ns)
+    found = those_near(starts_ns, latest_ns, (first_ns, first_ns + asked_ns)).tolist()
+
+    overlapping = {
+        place
+        for place, (start, length) in enumerate(sorted(pieces))
+        for first, wanted in asked
+        if max(start, first) < min(start + length, first + wanted)
+    }
+    assert overlapping <= set(found)
+    assert found == sorted(set(found))

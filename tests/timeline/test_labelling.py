@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nsysan.timeline import compiled
 from nsysan.timeline.labelling import NOBODY, Labelling, depths_of, first_come, innermost, nest_of, overlaid
 
 Intervals = list[tuple[int, int]]
@@ -40,16 +36,6 @@ def columns(of: Intervals) -> tuple[np.ndarray, np.ndarray]:
 
 def holding(of: Intervals, moment: int) -> list[int]:
     return [row for row, (start, end) in enumerate(of) if start <= moment < end]
-
-
-@pytest.fixture(scope="module", params=["plain", "compiled"])
-def mode(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Loops as they are, and as machine code however few rows there are."""
-    if request.param == "compiled":
-        pytest.importorskip("numba", reason="numba is not installed")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(compiled, "FEWEST_ROWS", 0 if request.param == "compiled" else sys.maxsize)
-        yield
 
 
 @pytest.mark.usefixtures("mode")

@@ -5,13 +5,15 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from nsysan.attribution.collectives.kinds import SEND_RECV
+from nsysan.attribution.collectives.kinds import KINDS, SEND_RECV
 from nsysan.attribution.collectives.operations import Operations
 from nsysan.attribution.collectives.series import Series
 from nsysan.model.arrays import Int64Array
+from nsysan.model.kernels import Collective
 from nsysan.model.tables import ABSENT
 
 _TWO = 2
+_ALL_TO_ALL = KINDS.index(Collective.ALL_TO_ALL)
 
 
 def is_among_all(series: Series, operations: Operations) -> bool:
@@ -24,6 +26,11 @@ def is_among_all(series: Series, operations: Operations) -> bool:
     messages = operations.message_count[series.table[series.table >= 0]]
     told = messages[messages > 0]
     return bool(len(told) and (told == 2 * len(series.members)).all())
+
+
+def hands_out(series: Series, operations: Operations) -> bool:
+    """Whether tokens may be handed out in it: in all-to-alls, and in messages from each rank to all."""
+    return series.kind == _ALL_TO_ALL or is_among_all(series, operations)
 
 
 class Skew(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ import msgspec
 
 from nsysan.attribution.collectives.kinds import SEND_RECV
 from nsysan.attribution.collectives.measured import Measured
-from nsysan.attribution.collectives.operations import Operations
+from nsysan.attribution.collectives.operations import NONE, Operations
 
 _NEIGHBOURS = 2
 """A stage has one before and one after it at most."""
@@ -27,11 +27,12 @@ def pipelines_of(measured: Sequence[Measured], operations: Operations, rank_of: 
     """The rows of ranks that messages between two link, the first stage at the end with the lower rank.
 
     Between two stages some messages go one way alone: the first part of a batch has none to meet. Two ranks whose every
-    message is answered in the same kernel exchange something else.
+    message is answered in the same kernel exchange something else. Of two ranks that are all there are each one's peer
+    is the other, told or not.
     """
     links: defaultdict[int, defaultdict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for place, one in enumerate(measured):
-        if _passes_on(one, operations):
+        if _passes_on(one, operations, are_all=len(rank_of) == _NEIGHBOURS):
             first, second = one.series.members
             links[first][second].append(place)
             links[second][first].append(place)
@@ -57,12 +58,13 @@ def across_stages(measured: Iterable[Measured], stages: Mapping[int, int]) -> It
             yield one
 
 
-def _passes_on(one: Measured, operations: Operations) -> bool:
+def _passes_on(one: Measured, operations: Operations, *, are_all: bool) -> bool:
     series = one.series
     if series.kind != SEND_RECV or len(series.members) != _NEIGHBOURS:
         return False
     rows = series.table[series.table >= 0]
-    return bool((operations.peer[rows] >= 0).all() and (operations.message_count[rows] == 1).any())
+    knows_peers = (operations.peer[rows] >= 0).all() or (are_all and (operations.peer[rows] == NONE).all())
+    return bool(knows_peers and (operations.message_count[rows] == 1).any())
 
 
 def _row_from(first: int, links: Mapping[int, Mapping[int, list[int]]], rank_of: Sequence[int]) -> tuple[int, ...]:

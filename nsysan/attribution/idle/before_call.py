@@ -67,7 +67,7 @@ def _host_parts(gaps: EndedGaps, calling_tid: Int64Array, threads: HostThreads) 
 def _pieces_of(parts: _HostParts, tid: int, threads: HostThreads) -> GapPieces:
     """The parts of one thread, cut by what it was doing; ``gap`` is still the row of the gap."""
     own = parts.take(parts.global_tid == tid)
-    pieces = threads.of(tid).labels.pieces(own.start_ns, own.end_ns)
+    pieces = threads.of(tid).labels_over((own.start_ns, own.end_ns)).pieces(own.start_ns, own.end_ns)
     tids = np.full(len(pieces.asked), tid)
     return GapPieces(pieces.start_ns, pieces.end_ns, pieces.labels, tids, own.row[pieces.asked])
 

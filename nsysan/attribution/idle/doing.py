@@ -24,17 +24,19 @@ def doing_over(threads: HostThreads, global_tid: int, start_ns: int, end_ns: int
 
     CUDA calls of one name come first, then calls of the operating system of one name, then the innermost range.
     """
-    host, stretch = threads.host, _Stretch(threads.host, start_ns, end_ns)
+    thread, stretch = threads.of(global_tid), _Stretch(threads.host, start_ns, end_ns)
+    asked = np.array([start_ns]), np.array([end_ns])
     return (
-        stretch.most_called(host.calls, host.calls_by_thread.of(global_tid))
+        stretch.most_called(threads.host.calls, thread.calls_near(asked))
         or stretch.most_called(threads.os_calls, threads.os_calls_by_thread.of(global_tid))
-        or stretch.innermost_range(host.stacked_by_thread.of(global_tid))
+        or stretch.innermost_range(thread.ranges_near(asked))
     )
 
 
-def ranges_at(host: Host, global_tid: int, time_ns: int) -> Int64Array:
+def ranges_at(threads: HostThreads, global_tid: int, time_ns: int) -> Int64Array:
     """The rows of the push/pop ranges that the thread is in, from the outermost in."""
-    rows = host.stacked_by_thread.of(global_tid)
+    host = threads.host
+    rows = threads.of(global_tid).ranges_near((np.array([time_ns]), np.array([time_ns + 1])))
     rows = rows[(host.ranges.start_ns[rows] <= time_ns) & (host.range_ends_ns[rows] > time_ns)]
     return rows[np.lexsort((-host.range_ends_ns[rows], host.ranges.start_ns[rows]))]
 

@@ -15,6 +15,7 @@ from nsysan.model.copies import UNIFIED_KINDS, CopyKind
 from nsysan.model.tables import ABSENT, Table
 from nsysan.model.thresholds import BATCH_BYTES
 from nsysan.timeline.intervals import Intervals
+from nsysan.timeline.places import places_in
 
 NO_ACTIVITY = -1
 _LATEST = int(np.iinfo(np.int64).max)
@@ -125,7 +126,7 @@ def _next_activity(
         tied = np.flatnonzero(np.append(together, [False]) | np.append([False], together))
         called_ns = _called_ns(activities, solid[tied], hosts, shifts_ns)
         solid[tied] = solid[tied[np.lexsort((called_ns, starts_ns[tied]))]]
-    return np.append(solid, NO_ACTIVITY)[np.searchsorted(starts_ns, gaps.end_ns)]
+    return np.append(solid, NO_ACTIVITY)[places_in(starts_ns, gaps.end_ns)]
 
 
 def _called_ns(

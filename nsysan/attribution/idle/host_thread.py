@@ -21,7 +21,7 @@ from nsysan.model.idle import Cause
 from nsysan.model.tables import OsCalls, ProfilerOverheads, SchedulingEvents
 from nsysan.model.thresholds import LONG_CALL_NS
 from nsysan.model.trace import PROCESS_BITS
-from nsysan.timeline.intervals import Intervals, union
+from nsysan.timeline.intervals import Intervals, Stretches, those_near, union
 from nsysan.timeline.labelling import NOBODY, NOTHING_LABELLED, Labelling, first_come, innermost, overlaid
 
 _NOTHING = np.empty(0, np.int64)
@@ -98,7 +98,7 @@ class HostThreads:
 
 
 class HostThread:
-    """One thread. ``labels`` are cause codes; what no rule names at a moment has none."""
+    """One thread: what it did over stretches of time, of which a GPU's gaps hold little."""
 
     def __init__(self, threads: HostThreads, global_tid: int) -> None:
         self._threads = threads
@@ -107,10 +107,21 @@ class HostThread:
         self._call_rows = self._host.calls_by_thread.of(global_tid)
         self._range_rows = self._host.stacked_by_thread.of(global_tid)
 
-    @cached_property
-    def labels(self) -> Labelling:
-        """The cause at each moment that does not depend on the gap; ``os_blocked`` is what the later rules refine."""
-        return overlaid([self.overhead_labels, self._range_labels, self._call_labels, self._os_labels])
+    def labels_over(self, asked: Stretches) -> Labelling:
+        """The cause code at each moment of these stretches, as far as it does not depend on the gap.
+
+        What no rule names has none; ``os_blocked`` is what the later rules refine.
+        """
+        layers = self.overhead_labels, self._range_labels, self._call_labels(self.calls_near(asked)), self._os_labels
+        return overlaid(layers)
+
+    def calls_near(self, asked: Stretches) -> Int64Array:
+        """The rows of some CUDA calls of the thread in order of begin, among them all that overlap a stretch."""
+        return self._call_rows[those_near(*self._call_bounds_ns, asked)]
+
+    def ranges_near(self, asked: Stretches) -> Int64Array:
+        """The rows of some push/pop ranges of the thread in order of begin, among them all that overlap a stretch."""
+        return self._range_rows[those_near(*self._range_bounds_ns, asked)]
 
     @cached_property
     def overhead_labels(self) -> Labelling:
@@ -139,12 +150,10 @@ class HostThread:
         rows = self._call_rows[is_wait_for_gpu(kinds, causes)]
         return self._host.calls.start_ns[rows], np.maximum.accumulate(self._host.calls.end_ns[rows])
 
-    @cached_property
-    def innermost_ranges(self) -> Labelling:
-        """The row of the innermost push/pop range at each moment."""
-        ends_ns = self._host.range_ends_ns[self._range_rows]
-        found = innermost(self._host.ranges.start_ns[self._range_rows], ends_ns)
-        return found.relabelled(self._range_rows)
+    def innermost_ranges(self, asked: Stretches) -> Labelling:
+        """The row of the innermost push/pop range at each moment of these stretches."""
+        rows = self.ranges_near(asked)
+        return innermost(self._host.ranges.start_ns[rows], self._host.range_ends_ns[rows]).relabelled(rows)
 
     @cached_property
     def waits_in_os(self) -> Intervals:
@@ -167,12 +176,22 @@ class HostThread:
         named = codes != NOBODY
         return innermost(start_ns[named], end_ns[named]).relabelled(codes[named])
 
-    @property
-    def _call_labels(self) -> Labelling:
-        causes = self._host.call_causes[self._call_rows]
-        rows = self._call_rows[causes != NOBODY]
+    @cached_property
+    def _call_bounds_ns(self) -> tuple[Int64Array, Int64Array]:
+        """Begins of the calls, in order, and the latest end up to each."""
+        calls = self._host.calls
+        return calls.start_ns[self._call_rows], np.maximum.accumulate(calls.end_ns[self._call_rows])
+
+    @cached_property
+    def _range_bounds_ns(self) -> tuple[Int64Array, Int64Array]:
+        """Begins of the push/pop ranges, in order, and the latest end up to each."""
+        ends_ns = self._host.range_ends_ns[self._range_rows]
+        return self._host.ranges.start_ns[self._range_rows], np.maximum.accumulate(ends_ns)
+
+    def _call_labels(self, rows: Int64Array) -> Labelling:
+        rows = rows[self._host.call_causes[rows] != NOBODY]
         found = first_come(self._host.calls.start_ns[rows], self._host.calls.end_ns[rows])
-        return found.relabelled(causes[causes != NOBODY])
+        return found.relabelled(self._host.call_causes[rows])
 
     @property
     def _os_labels(self) -> Labelling:

@@ -12,16 +12,16 @@ from nsysan.attribution.host import Host
 from nsysan.attribution.idle.after_call import pieces_after
 from nsysan.attribution.idle.before_call import pieces_before
 from nsysan.attribution.idle.codes import CAUSES, code_of
-from nsysan.attribution.idle.gaps import CalledGaps, EndedGaps, by_report, called_gaps, ended_gaps
+from nsysan.attribution.idle.gaps import EndedGaps, called_gaps, ended_gaps
+from nsysan.attribution.idle.handed_over import handing_threads
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.idle_pieces import GapPieces, IdlePieces
 from nsysan.attribution.idle.inside_call import pieces_inside
 from nsysan.attribution.launch import NO_CALL
-from nsysan.model.arrays import Int64Array
+from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.distinct import summed
 from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.tables import ABSENT
-from nsysan.model.thresholds import HANDOVER_NS
 from nsysan.timeline.intervals import Intervals
 
 
@@ -60,24 +60,18 @@ def attribute_idle(
     which ``shifts_ns`` puts the times of each report when added to them.
     """
     hosts: dict[int, Host] = {report: found.host for report, found in threads.items()}
-    called = called_gaps(activities, gaps, hosts, shifts_ns)
-    is_handed_over = (
-        (called.call != NO_CALL) & (called.call_end_ns <= called.start_ns) & (gaps.durations_ns <= HANDOVER_NS)
+    tids = handing_threads(activities, gaps, hosts, shifts_ns)
+    is_handed_over = tids != ABSENT
+    others = gaps.take(~is_handed_over)
+    explained = _explained(
+        activities, ended_gaps(activities, called_gaps(activities, others, hosts, shifts_ns), hosts), threads
     )
-    handed_over = _handed_over(activities, gaps, called, np.flatnonzero(is_handed_over), hosts)
-    others = ended_gaps(activities, called.take(~is_handed_over), hosts)
-    return IdleTime(_merged(handed_over, _explained(activities, others, threads)).narrowed())
+    return IdleTime(_merged(_handed_over(gaps, tids, is_handed_over), explained).narrowed())
 
 
-def _handed_over(
-    activities: Activities, gaps: Intervals, called: CalledGaps, rows: Int64Array, hosts: Mapping[int, Host]
-) -> IdlePieces:
-    """The gaps at ``rows``, in which nothing but handing over happened, as nearly all are where the host is ahead."""
-    tids = np.full(len(rows), ABSENT)
-    for _, host, places in by_report(activities, called.activity[rows], hosts):
-        tids[places] = host.calls.global_tid[called.call[rows[places]]]
-    cause = np.broadcast_to(np.int64(code_of(Cause.HANDOVER)), len(rows))
-    return IdlePieces(gaps.start_ns[rows], gaps.end_ns[rows], cause, tids)
+def _handed_over(gaps: Intervals, tids: Int64Array, chosen: BoolArray) -> IdlePieces:
+    cause = np.broadcast_to(np.int64(code_of(Cause.HANDOVER)), int(chosen.sum()))
+    return IdlePieces(gaps.start_ns[chosen], gaps.end_ns[chosen], cause, tids[chosen])
 
 
 def _explained(activities: Activities, gaps: EndedGaps, threads: Mapping[int, HostThreads]) -> IdlePieces:
@@ -99,7 +93,6 @@ def _uncalled(gaps: EndedGaps) -> GapPieces:
 
 def _merged(many: IdlePieces, few: IdlePieces) -> IdlePieces:
     """Both in order of time; each lies in that order already."""
-    if not len(few):
-        return many
-    pieces = IdlePieces.concatenate([many, few])
-    return pieces.take(np.argsort(pieces.start_ns, kind="stable"))
+    places = np.searchsorted(many.start_ns, few.start_ns)
+    columns = zip(many.columns().items(), few.columns().values(), strict=True)
+    return IdlePieces(**{name: np.insert(column, places, added) for (name, column), added in columns})

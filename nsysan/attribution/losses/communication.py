@@ -5,14 +5,13 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from nsysan.attribution.collectives.exchanges import hands_out
 from nsysan.attribution.collectives.exposure import Exposure
 from nsysan.attribution.collectives.job_collectives import JobCollectives
-from nsysan.attribution.collectives.kinds import KINDS, SEND_RECV
+from nsysan.attribution.collectives.kinds import SEND_RECV
 from nsysan.attribution.collectives.measured import Measured
 from nsysan.attribution.collectives.pipelines import across_stages, stage_of_members
-from nsysan.attribution.collectives.series import Series
 from nsysan.model.arrays import BoolArray, Int64Array
-from nsysan.model.kernels import Collective
 from nsysan.model.tables import ABSENT
 from nsysan.timeline.intervals import Intervals, intersection, union
 
@@ -47,7 +46,7 @@ class ExposedByMember:
                 self._waits_ns[one.complete_table] = one.waits.wait_ns + self._delayed_ns(one)
             runs = one.series.table[one.series.table >= 0]
             self._is_message[runs] = one.series.kind == SEND_RECV
-            self._is_exchange[runs] = _sends_to_all(one.series)
+            self._is_exchange[runs] = hands_out(one.series, found.operations)
         for one in across_stages(found.measured, stage_of_members(found.pipelines)):
             self._is_across_stages[one.complete_table] = True
 
@@ -82,13 +81,6 @@ class ExposedByMember:
         messages = _exposed(exposed, start_ns, end_ns, ~known & message).without(transfer).without(wait)
         unresolved = exposed.without(transfer).without(wait).without(messages)
         return ExposedCommunication(wait, bubble, transfer, exchange, messages, unresolved)
-
-
-def _sends_to_all(series: Series) -> bool:
-    """Whether tokens may be handed out in it: in all-to-alls, and in groups of messages between more than a pair."""
-    return series.kind == KINDS.index(Collective.ALL_TO_ALL) or (
-        series.kind == SEND_RECV and len(series.members) > 2  # noqa: PLR2004 -- more than a pair
-    )
 
 
 def _exposed(exposed: Intervals, start_ns: Int64Array, end_ns: Int64Array, chosen: BoolArray) -> Intervals:

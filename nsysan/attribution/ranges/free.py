@@ -9,7 +9,6 @@ from nsysan.attribution.host import Host
 from nsysan.attribution.launched_time import LaunchedTime
 from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import distinct
-from nsysan.model.host_events import STACKED
 from nsysan.model.trace import PROCESS_BITS
 
 
@@ -27,14 +26,12 @@ class FreeRanges(msgspec.Struct, frozen=True, eq=False):
 
 def free_ranges(host: Host, launched: LaunchedTime) -> FreeRanges:
     """The start/end ranges of the host, process by process; the calls of all threads of the process count."""
-    rows = np.flatnonzero(~np.isin(host.ranges.event_type, STACKED))
+    rows = np.sort(host.unstacked_by_thread.rows)
     gpu_ns, ambiguous_ns = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
-    calls_of = np.repeat(launched.threads, np.diff(launched.bounds)) & PROCESS_BITS
     processes = host.ranges.global_tid[rows] & PROCESS_BITS
     for process in distinct(processes).tolist():
         own = np.flatnonzero(processes == process)
-        calls = launched.calls.take(np.flatnonzero(calls_of == process))
-        calls = calls.take(np.argsort(calls.start_ns, kind="stable"))
+        calls = launched.of_process(process)
         start_ns = host.ranges.start_ns[rows[own]]
         end_ns = np.maximum(host.range_ends_ns[rows[own]], start_ns)
         alone = _open_count(start_ns, end_ns, calls.start_ns) == 1

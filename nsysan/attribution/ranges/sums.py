@@ -8,23 +8,26 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
+from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.host import Host
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.launched_time import LaunchedTime
 from nsysan.attribution.ranges.details import categories_by_group, with_category
 from nsysan.attribution.ranges.free import free_ranges
-from nsysan.attribution.ranges.groups import GroupNumbers, ShapeNumbers, own_shares, tells_shapes
+from nsysan.attribution.ranges.groups import GroupNumbers, ShapeNumbers, shapes_told
+from nsysan.attribution.ranges.shares import own_shares
 from nsysan.attribution.ranges.times import range_times
 from nsysan.attribution.ranges.tree import PathSums, path_sums
 from nsysan.model.arrays import IdArray, Int64Array
-from nsysan.model.distinct import coded, summed
+from nsysan.model.distinct import coded, first_rows, summed
 from nsysan.model.tables import ABSENT, NvtxRanges, Table
-from nsysan.timeline.labelling import NOBODY
+from nsysan.timeline.intervals import Stretches
+from nsysan.timeline.labelling import NOBODY, Pieces
 
 
 class RangeSums(Table, frozen=True):
-    """What each range adds to the sums of its ``group``."""
+    """What ranges add to the sums of their ``group``: each one, or all of one text."""
 
     group: Int64Array
     count: Int64Array
@@ -68,17 +71,29 @@ class ReportRanges(msgspec.Struct, frozen=True, eq=False):
     bounds_ns: tuple[int, int]
     numbers: GroupNumbers
 
-    def stacked(self, starved: IdlePieces) -> Iterator[StackedRanges]:
-        """The push/pop ranges of each thread; ``starved`` is idle time that goes to its thread's innermost range."""
-        totals_ns = self.launched.totals_ns()
-        starved_ns = np.zeros(len(self.threads.host.ranges), np.int64)
+    def stacked(self) -> Iterator[StackedRanges]:
+        """The push/pop ranges of each thread."""
         for thread in self.threads.host.stacked_by_thread.keys.tolist():
-            own = starved.take(starved.global_tid == thread)
-            pieces = self.threads.of(thread).innermost_ranges.pieces(own.start_ns, own.end_ns)
-            self.threads.forget()
+            yield _stacked_ranges(self, thread)
+
+    def starved(self, idle: IdlePieces) -> Iterator[RangeSums]:
+        """Of each thread what of these idle pieces, which waited for it, goes to its innermost range."""
+        host = self.threads.host
+        for thread in host.stacked_by_thread.keys.tolist():
+            own = idle.take(idle.global_tid == thread)
+            pieces = self._innermost_ranges(thread, (own.start_ns, own.end_ns))
             inside = pieces.labels != NOBODY
-            np.add.at(starved_ns, pieces.labels[inside], (pieces.end_ns - pieces.start_ns)[inside])
-            yield _stacked_ranges(self, thread, starved_ns, totals_ns)
+            nothing = np.broadcast_to(np.int64(0), int(inside.sum()))
+            sums = dict.fromkeys(RangeSums.__struct_fields__, nothing)
+            sums["group"] = self.numbers.of_ranges(host, pieces.labels[inside])
+            sums["launch_starved_ns"] = (pieces.end_ns - pieces.start_ns)[inside]
+            yield RangeSums(**sums)
+
+    def _innermost_ranges(self, thread: int, asked: Stretches) -> Pieces:
+        """The stretches cut where the thread's innermost range changes, each piece with its row."""
+        found = self.threads.of(thread).innermost_ranges(asked).pieces(*asked)
+        self.threads.forget()
+        return found
 
     def categories(self) -> dict[int, set[str]]:
         """The names of the categories that push/pop and start/end ranges of a group bear."""
@@ -107,7 +122,7 @@ class ReportRanges(msgspec.Struct, frozen=True, eq=False):
 
 
 class StackedRanges(msgspec.Struct, frozen=True, eq=False):
-    """The push/pop ranges of one thread: the row of each, what it adds to its name, and their paths."""
+    """The push/pop ranges of one thread: of each text the first row and what it adds to its name, and their paths."""
 
     row: IdArray
     sums: RangeSums
@@ -115,28 +130,36 @@ class StackedRanges(msgspec.Struct, frozen=True, eq=False):
 
     def by_shape(self, host: Host, shapes: ShapeNumbers) -> RangeSums:
         """Of what the ranges add, that of operators whose text tells shapes, by the number of these."""
-        told = np.flatnonzero(tells_shapes(host, self.row))
+        told = shapes_told(host, self.row)
         number_of = shapes.of_ranges(host, self.row[told], self.sums.group[told])
         parsed = number_of != NOBODY
         return RangeSums(**{**self.sums.take(told[parsed]).columns(), "group": number_of[parsed]})
 
 
-def _stacked_ranges(ranges: ReportRanges, thread: int, starved_ns: Int64Array, totals_ns: Int64Array) -> StackedRanges:
-    host = ranges.threads.host
-    times = range_times(host, ranges.launched, thread, ranges.bounds_ns)
-    groups = ranges.numbers.of_ranges(host, times.row)
-    shares = own_shares(times, groups, totals_ns)
-    sums = RangeSums(
+def _stacked_ranges(ranges: ReportRanges, thread: int) -> StackedRanges:
+    host, calls = ranges.threads.host, ranges.launched.of_thread(thread)
+    totals_ns, range_count = calls.totals_ns(), len(host.ranges)
+    times = range_times(host, thread, calls, totals_ns, ranges.bounds_ns)
+    # ranges are many, and their texts few
+    text_of = codes_of(host.ranges.domain_id[times.row], host.ranges.name_id[times.row])
+    row = times.row[first_rows(text_of)]
+    group = ranges.numbers.of_ranges(host, row)
+    groups = group[text_of]
+    shares = own_shares(times, groups, totals_ns, range_count)
+    nothing = np.broadcast_to(np.int64(0), len(row))
+    columns = {
         **_counts(host.ranges, times.row),
-        group=groups,
-        cpu_total_ns=shares.cpu_ns,
-        cpu_self_ns=times.cpu_self_ns,
-        gpu_total_ns=shares.gpu_ns,
-        gpu_self_ns=times.gpu_self_ns,
-        ambiguous_gpu_ns=np.broadcast_to(np.int64(0), len(times)),
-        launch_starved_ns=starved_ns[times.row],
+        "cpu_total_ns": shares.cpu_ns,
+        "cpu_self_ns": times.cpu_self_ns,
+        "gpu_total_ns": shares.gpu_ns,
+        "gpu_self_ns": times.gpu_self_ns,
+    }
+    sums = {name: summed(column, text_of, len(row)) for name, column in columns.items()}
+    return StackedRanges(
+        row,
+        RangeSums(**sums, group=group, ambiguous_gpu_ns=nothing, launch_starved_ns=nothing),
+        path_sums(times, groups, totals_ns, range_count),
     )
-    return StackedRanges(times.row, sums, path_sums(times, groups, totals_ns))
 
 
 def _counts(ranges: NvtxRanges, rows: Int64Array) -> dict[str, Int64Array]:

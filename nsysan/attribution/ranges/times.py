@@ -6,25 +6,25 @@ a difference of prefix sums. That is right for the innermost range and every one
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
-from msgspec.structs import replace
 
-from nsysan.attribution.grouping import rows_by_key
 from nsysan.attribution.host import Host
-from nsysan.attribution.launched_time import LaunchedTime
+from nsysan.attribution.launched_time import LaunchingCalls
 from nsysan.model.arrays import IdArray, Int64Array
-from nsysan.model.distinct import summed
+from nsysan.model.distinct import coded, summed
 from nsysan.model.tables import Table
+from nsysan.timeline.compiled import is_worth_compiling
 from nsysan.timeline.labelling import NOBODY, nest_of
+from nsysan.timeline.nest_clocks import Clocks, NestClocks, nest_clocks
+from nsysan.timeline.ordering import grouped_rows, order_of
 
 
 class RangeTimes(Table, frozen=True):
-    """Push/pop ranges of one thread. ``row`` is the range's, ``parent`` the place in this table of the range around it.
+    """Push/pop ranges of one thread in order of begin, of those that begin together the longest first.
 
-    Nesting is of one thread and domain. Times are cut at the bounds that were asked for. Self is what no range inside
-    has. ``first_call`` and ``last_call`` bound the span of calls, as places in order of thread and begin.
+    ``row`` is the range's, ``parent`` the place in this table of the range around it. Nesting is of one domain. Times
+    are cut at the bounds that were asked for. Self is what no range inside has. ``first_call`` and ``last_call`` bound
+    the span of calls, as places among those of the thread.
     """
 
     row: IdArray
@@ -37,37 +37,56 @@ class RangeTimes(Table, frozen=True):
     gpu_self_ns: Int64Array
 
 
-def range_times(host: Host, launched: LaunchedTime, thread: int, bounds_ns: tuple[int, int]) -> RangeTimes:
-    """The times of every push/pop range of this thread; nothing of a range outside the bounds counts."""
-    tables: list[RangeTimes] = []
-    for rows in _by_domain(host, host.stacked_by_thread.of(thread)):
-        found = _of_nest(host, launched, rows, bounds_ns)
-        place = sum(map(len, tables))
-        tables.append(replace(found, parent=np.where(found.parent == NOBODY, NOBODY, found.parent + place)))
-    return RangeTimes.concatenate(tables)
+def range_times(
+    host: Host, thread: int, calls: LaunchingCalls, totals_ns: Int64Array, bounds_ns: tuple[int, int]
+) -> RangeTimes:
+    """The times of every push/pop range of this thread; nothing of a range outside the bounds counts.
 
-
-def _by_domain(host: Host, rows: Int64Array) -> Iterator[Int64Array]:
-    grouped = rows_by_key(host.ranges.domain_id[rows], host.ranges.start_ns[rows])
-    yield from (rows[places] for _, places in grouped.groups())
-
-
-def _of_nest(host: Host, launched: LaunchedTime, rows: Int64Array, bounds_ns: tuple[int, int]) -> RangeTimes:
+    ``totals_ns`` is the GPU time launched before each of the thread's ``calls`` and by all of them.
+    """
+    rows = _longest_first(host, host.stacked_by_thread.of(thread))
     start_ns, end_ns = host.ranges.start_ns[rows], host.range_ends_ns[rows]
-    nest = nest_of(start_ns, end_ns)
-    labelling = nest.innermost
-    first, calls = launched.of_thread(int(host.ranges.global_tid[rows[0]]))
-    clipped_start_ns, clipped_end_ns = start_ns.clip(*bounds_ns), np.maximum(end_ns, start_ns).clip(*bounds_ns)
-    held = np.diff(labelling.bounds_ns.clip(*bounds_ns), append=bounds_ns[1]) * (labelling.labels != NOBODY)
-    holder = labelling.at(calls.start_ns)
-    is_held = holder != NOBODY
+    nest = coded(host.ranges.domain_id[rows])[1]
+    clocks = Clocks(bounds_ns, calls.start_ns, totals_ns)
+    is_many = is_worth_compiling(len(host.ranges))
+    found = (nest_clocks if is_many else _nest_clocks)(start_ns, end_ns, nest, clocks)
     return RangeTimes(
         row=rows,
-        parent=nest.parents,
-        start_ns=clipped_start_ns,
-        end_ns=clipped_end_ns,
-        cpu_self_ns=summed(held, np.maximum(labelling.labels, 0), len(rows)),
-        first_call=first + np.searchsorted(calls.start_ns, start_ns),
-        last_call=first + np.searchsorted(calls.start_ns, np.maximum(end_ns, start_ns)),
-        gpu_self_ns=summed(calls.gpu_ns[is_held], holder[is_held], len(rows)),
+        parent=found.parent,
+        start_ns=start_ns.clip(*bounds_ns),
+        end_ns=end_ns.clip(*bounds_ns),
+        cpu_self_ns=found.self_ns,
+        first_call=found.first_tick,
+        last_call=found.last_tick,
+        gpu_self_ns=found.self_weight,
     )
+
+
+def _longest_first(host: Host, rows: IdArray) -> IdArray:
+    """Ranges in order of begin with those that begin together in order of end, the last first."""
+    start_ns, end_ns = host.ranges.start_ns[rows], host.range_ends_ns[rows]
+    grows = (start_ns[1:] == start_ns[:-1]) & (end_ns[1:] > end_ns[:-1])
+    return rows[order_of(start_ns, -end_ns)] if grows.any() else rows
+
+
+def _nest_clocks(start_ns: Int64Array, end_ns: Int64Array, nest: IdArray, clocks: Clocks) -> NestClocks:
+    """What ``nest_clocks`` finds, by whole columns: quick where there are few, and where nothing can be compiled."""
+    parent = np.full(len(nest), NOBODY)
+    self_ns, self_weight = np.zeros((2, len(nest)), np.int64)
+    weights, bounds_ns = np.diff(clocks.totals), clocks.bounds_ns
+    by_nest = np.split(grouped_rows(nest, int(nest.max(initial=0)) + 1), np.cumsum(np.bincount(nest))[:-1])
+    for rows in by_nest if len(nest) else ():
+        found = nest_of(start_ns[rows], end_ns[rows])
+        parent[rows] = np.append(rows, NOBODY)[found.parents]
+        held_ns = np.diff(found.innermost.bounds_ns.clip(*bounds_ns), append=bounds_ns[1])
+        holder = found.innermost.relabelled(rows)
+        self_ns += _of_holders(held_ns, holder.labels, len(nest))
+        self_weight += _of_holders(weights, holder.at(clocks.ticks_ns), len(nest))
+    first, last = (np.searchsorted(clocks.ticks_ns, times_ns) for times_ns in (start_ns, end_ns))
+    return NestClocks(parent, first, last, self_ns, self_weight)
+
+
+def _of_holders(values: Int64Array, holders: Int64Array, count: int) -> Int64Array:
+    """The values summed by who holds; those that ``NOBODY`` holds are left out."""
+    held = holders != NOBODY
+    return summed(values[held], holders[held], count)

@@ -11,7 +11,10 @@ import numpy as np
 from nsysan.attribution.ranges.times import RangeTimes
 from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.distinct import coded, summed
+from nsysan.timeline.compiled import is_worth_compiling
 from nsysan.timeline.labelling import NOBODY
+from nsysan.timeline.numbered_paths import numbered_paths
+from nsysan.timeline.ordering import slices
 
 Sums = tuple[int, int, int, int, int]
 """Number of ranges, their CPU time, the GPU time launched in them, and of both what no range inside them has."""
@@ -81,9 +84,13 @@ def _added(sums: Sums, more: Sums) -> Sums:
     return count, cpu_ns, gpu_ns, cpu_self_ns, gpu_self_ns
 
 
-def path_sums(times: RangeTimes, groups: Int64Array, totals_ns: Int64Array) -> PathSums:
-    """The paths of these ranges with their sums; ``totals_ns`` is the GPU time launched before each call's place."""
-    node_of, nodes = _paths(times, groups)
+def path_sums(times: RangeTimes, groups: Int64Array, totals_ns: Int64Array, range_count: int) -> PathSums:
+    """The paths of these ranges with their sums.
+
+    ``totals_ns`` is the GPU time launched before each call's place, ``range_count`` how many ranges there are on all
+    threads.
+    """
+    node_of, nodes = (_swept_paths if is_worth_compiling(range_count) else _paths)(times.parent, groups)
     gpu_ns = totals_ns[times.last_call] - totals_ns[times.first_call]
     counts = np.bincount(node_of, minlength=len(nodes)).tolist()
     columns = (times.end_ns - times.start_ns, gpu_ns, times.cpu_self_ns, times.gpu_self_ns)
@@ -91,9 +98,16 @@ def path_sums(times: RangeTimes, groups: Int64Array, totals_ns: Int64Array) -> P
     return PathSums(nodes, list(zip(counts, *sums, strict=True)))
 
 
-def _paths(times: RangeTimes, groups: Int64Array) -> tuple[Int64Array, list[tuple[int, int]]]:
+def _swept_paths(parents: IdArray, groups: Int64Array) -> tuple[IdArray, list[tuple[int, int]]]:
+    """What ``_paths`` finds: it puts the paths in order, which are few."""
+    path_of, before, last = numbered_paths(parents, groups)
+    node_of, nodes = _paths(before, last)
+    return node_of[path_of], nodes
+
+
+def _paths(parents: IdArray, groups: IdArray) -> tuple[Int64Array, list[tuple[int, int]]]:
     """The node of each range, and of each node its parent's number (``NOBODY`` at the top) and its group."""
-    paths = _Paths(times.parent, groups)
+    paths = _Paths(parents, groups)
     for _ in range(_WIDE_LEVELS):
         paths.add_level()
     paths.add_rest()
@@ -103,7 +117,7 @@ def _paths(times: RangeTimes, groups: Int64Array) -> tuple[Int64Array, list[tupl
 class _Paths:
     """Ranges sorted into nodes from the top of their nests down."""
 
-    def __init__(self, parent: IdArray, groups: Int64Array) -> None:
+    def __init__(self, parent: IdArray, groups: IdArray) -> None:
         self.node_of = np.full(len(groups), NOBODY)
         self.nodes: list[tuple[int, int]] = []
         self._parent, self._groups = parent, groups
@@ -119,7 +133,7 @@ class _Paths:
         unique, key_of = coded(self._nodes_above(level) * group_count + self._groups[level])
         self.node_of[level] = len(self.nodes) + key_of
         self.nodes += zip(*(part.tolist() for part in np.divmod(unique, group_count)), strict=True)
-        self._level = self._children[_slices(self._first[level], self._last[level])]
+        self._level = self._children[slices(self._first[level], self._last[level] - self._first[level])]
 
     def add_rest(self) -> None:
         """All levels that are left, range by range: where nests are deep a level has few."""
@@ -138,11 +152,3 @@ class _Paths:
     def _nodes_above(self, rows: Int64Array) -> Int64Array:
         parents = self._parent[rows]
         return np.where(parents == NOBODY, NOBODY, self.node_of[parents])
-
-
-def _slices(first: Int64Array, last: Int64Array) -> Int64Array:
-    """The places ``first[i]`` up to ``last[i]`` of all slices, one after the other."""
-    counts = last - first
-    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    places: Int64Array = np.repeat(first, counts) + within
-    return places

@@ -9,15 +9,14 @@ from nsysan.attribution.devices import Device
 from nsysan.attribution.host import Host
 from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.stages.ranges import ProcessRanges
-from nsysan.attribution.stages.tiles import device_stages, host_bounds_ns, host_stages, step_host_ns, step_stages_ns
-from nsysan.attribution.stages.work import OrderedWork, ordered_work
+from nsysan.attribution.stages.tiles import device_stages, host_bounds_ns, launched_stages, step_host_ns, step_stages_ns
+from nsysan.attribution.stages.work import LaunchedWork, launched_work, ordered_work
 from nsysan.attribution.stages.work_stages import WorkStages, stages_of_work
 from nsysan.attribution.steps.markers import Markers
 from nsysan.attribution.steps.tiles import DeviceSteps
 from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import coded
 from nsysan.model.tables import ABSENT
-from nsysan.timeline.ordering import order_of
 
 
 class StepStages(msgspec.Struct, frozen=True, eq=False):
@@ -31,7 +30,7 @@ class StepStages(msgspec.Struct, frozen=True, eq=False):
 
 
 class StagedWork(msgspec.Struct, frozen=True, eq=False):
-    """All work of a device that has steps, in order of launch, and the stage of each piece.
+    """All work of a device that has steps, in order of launch, and the stage of each of its activities.
 
     ``bounds_ns`` is when the first kernel of each step was launched, None where no call launched one; ``main_tid`` the
     thread that runs the steps.
@@ -41,7 +40,7 @@ class StagedWork(msgspec.Struct, frozen=True, eq=False):
     host: Host
     steps: DeviceSteps
     ranges: ProcessRanges
-    work: OrderedWork
+    work: LaunchedWork
     bounds_ns: Int64Array | None
     main_tid: int
     found: WorkStages
@@ -52,35 +51,30 @@ class StagedWork(msgspec.Struct, frozen=True, eq=False):
     ) -> StagedWork:
         """The work of the device with its stages; ``markers`` are those of its process.
 
-        ``known`` are the stages in the order of the device's activities where they have been found before.
+        ``known`` are the stages where they have been found before.
         """
-        work = ordered_work(device.activities, host)
+        work = launched_work(device.activities, host)
         bounds_ns = host_bounds_ns(steps, device.activities, work)
         ranges = ProcessRanges(host, device.global_pid, None if markers is None else markers.name)
         launch_bounds_ns = steps.bounds_ns if bounds_ns is None else bounds_ns
         main_tid = _main_thread(work, launch_bounds_ns)
         if known is None:
             step = np.searchsorted(launch_bounds_ns, work.launched_ns, side="right")
-            found = stages_of_work(work, ranges, main_tid, step)
-        else:
-            found = known.take(work.activity)
-        return cls(device, host, steps, ranges, work, bounds_ns, main_tid, found)
-
-    def by_activity(self) -> WorkStages:
-        """The stages in the order of the device's activities."""
-        return self.found.take(order_of(self.work.activity))
+            ordered = ordered_work(device.activities, host, work)
+            known = stages_of_work(ordered, ranges, main_tid, step).placed(work.activity)
+        return cls(device, host, steps, ranges, work, bounds_ns, main_tid, known)
 
     def step_times(self, idle: IdlePieces | None) -> StepStages:
         """The time of each step by stage; ``idle`` says why the device was idle, None where no call was recorded."""
-        stages = device_stages(self.device.activities, self.work, self.found, idle)
         host_ns = None
         if self.bounds_ns is not None:
-            of_host = host_stages(self.work, self.found, self.host, self.ranges, self.main_tid)
-            host_ns = step_host_ns(self.bounds_ns, of_host)
-        return StepStages(step_stages_ns(self.steps, stages, self.device.occupancy), host_ns)
+            launches = launched_stages(self.work, self.found, self.host)
+            host_ns = step_host_ns(self.bounds_ns, self.ranges.phases(self.main_tid), launches)
+        stages = device_stages(self.device.activities, self.found)
+        return StepStages(step_stages_ns(self.steps, stages, self.device.occupancy, idle), host_ns)
 
 
-def _main_thread(work: OrderedWork, bounds_ns: Int64Array) -> int:
+def _main_thread(work: LaunchedWork, bounds_ns: Int64Array) -> int:
     """The thread that launches the first work of most steps; ``ABSENT`` where no call is known."""
     places = np.searchsorted(work.launched_ns, bounds_ns).clip(max=max(len(work) - 1, 0))
     threads, of_step = coded(work.global_tid[places])

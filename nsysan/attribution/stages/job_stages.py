@@ -26,7 +26,7 @@ class JobStages:
         known = self._found.get(device.id)
         staged = StagedWork.of(device, self._idle.threads[device.report].host, steps, markers, known)
         if known is None:
-            self._found[device.id] = staged.by_activity()
+            self._found[device.id] = staged.found
         return staged
 
     def of_activities(self, device: Device) -> WorkStages | None:

@@ -79,7 +79,8 @@ class ProcessRanges:
         codes = self._codes(rows)
         rows, codes = rows[codes != UNASSIGNED], codes[codes != UNASSIGNED]
         marginal = np.isin(codes, _MARGINAL) | self._marks[self._host.range_groups.of_row[rows]]
-        codes[marginal] = self._without_workplaces(rows[marginal], codes[marginal], global_tid)
+        if marginal.any():
+            codes[marginal] = self._without_workplaces(rows[marginal], codes[marginal], global_tid)
         return rows, codes
 
     def _without_workplaces(self, rows: Int64Array, codes: IdArray, global_tid: int) -> IdArray:

@@ -29,6 +29,13 @@ class WorkStages(Table, frozen=True):
         open_ = (self.stage == UNASSIGNED) & (stage != UNASSIGNED)
         return WorkStages(np.where(open_, stage, self.stage), np.where(open_, source, self.source))
 
+    def placed(self, places: Int64Array) -> WorkStages:
+        """The same with each row at its place, a number below their count that no other one has."""
+        columns = {name: np.empty_like(column) for name, column in self.columns().items()}
+        for name, column in self.columns().items():
+            columns[name][places] = column
+        return WorkStages(**columns)
+
     def but(self, where: BoolArray, stage: int, source: int) -> WorkStages:
         """The same with one stage in some places."""
         return WorkStages(np.where(where, stage, self.stage), np.where(where, source, self.source))

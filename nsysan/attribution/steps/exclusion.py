@@ -11,6 +11,7 @@ from nsysan.attribution.idle.codes import CAUSES, code_of
 from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.steps.tiles import DeviceSteps
 from nsysan.model.arrays import BoolArray, Int64Array
+from nsysan.model.distinct import summed
 from nsysan.model.idle import Cause
 from nsysan.model.thresholds import DISTURBED_FRAC, WARM_UP_FACTOR
 
@@ -28,8 +29,8 @@ def step_causes_ns(steps: DeviceSteps, pieces: IdlePieces | None) -> Int64Array:
     if pieces is not None:
         cut = steps.labelling().pieces(pieces.start_ns, pieces.end_ns)
         inside = cut.labels >= 0
-        places = (cut.labels[inside], pieces.cause[cut.asked[inside]])
-        np.add.at(times_ns, places, (cut.end_ns - cut.start_ns)[inside])
+        places = cut.labels[inside] * len(CAUSES) + pieces.cause[cut.asked[inside]]
+        times_ns = summed((cut.end_ns - cut.start_ns)[inside], places, times_ns.size).reshape(times_ns.shape)
     return times_ns
 
 

@@ -141,9 +141,7 @@ def _numbers_iterations(host: Host, rows: Int64Array) -> bool:
 
 
 def _holds_most_launches(host: Host, rows: Int64Array) -> bool:
-    process = host.ranges.global_tid[rows[0]] & PROCESS_BITS
-    launches = np.flatnonzero(host.launching)
-    launches_ns = np.sort(host.calls.start_ns[launches[host.processes_of(launches) == process]])
+    launches_ns = host.launches_ns_of(int(host.ranges.global_tid[rows[0]]) & PROCESS_BITS)
     start_ns, end_ns = host.ranges.start_ns[rows], host.range_ends_ns[rows]
     inside = np.searchsorted(launches_ns, end_ns) - np.searchsorted(launches_ns, start_ns)
     meanwhile = np.searchsorted(launches_ns, end_ns.max()) - np.searchsorted(launches_ns, start_ns.min())

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from nsysan.ingest.blocks import WholeNeededError
 from nsysan.ingest.nsys.names import Names
 from nsysan.ingest.nsys.open_export import OpenExport
-from nsysan.ingest.nsys.work_slices import Slice, work_slices, work_streams
+from nsysan.ingest.nsys.work_slices import Slice, most_rows, work_slices, work_streams
 from nsysan.ingest.reader import ReadOptions
 from nsysan.model.distinct import distinct
 from nsysan.model.tables import Kernels
@@ -29,7 +29,7 @@ def fold_work(export: OpenExport, shift_ns: int | None, options: ReadOptions, ba
     names = _GrowingNames(export)
     try:
         slices = (replace(bare, **names.renamed(work)) for work in work_slices(streams, options.progress))
-        if not options.fold.fold(slices):
+        if not options.fold.fold(slices, most_rows(streams.values())):
             return None
     except WholeNeededError:
         return None
@@ -65,7 +65,8 @@ class _GrowingNames:
         if not self._ids.issuperset(ids := distinct(kernels.name_id).tolist()):
             self._ids.update(ids)
             self._names = self._of_all()
-        return {**work, "kernels": self._names.renamed(kernels), "strings": self._names.strings}
+        named = kernels if self._names.keeps(ids) else self._names.renamed(kernels)
+        return {**work, "kernels": named, "strings": self._names.strings}
 
     def _of_all(self) -> Names:
         return Names(self._export, np.array(sorted(self._ids), np.int64))

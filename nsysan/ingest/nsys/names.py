@@ -5,7 +5,7 @@ Only strings that a record names are loaded, for the same table holds the enviro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import count
 
 import numpy as np
@@ -45,6 +45,10 @@ class Names:
             return table
         naming = {name: column for name, column in table.columns().items() if name in _NAMING}
         return replace(table, **{name: self._renamed_ids(column) for name, column in naming.items()})
+
+    def keeps(self, ids: Iterable[int]) -> bool:
+        """Whether records with these ids need not be renamed."""
+        return all(self._new_ids.get(string_id, string_id) == string_id for string_id in ids)
 
     def _renamed_ids(self, ids: IdArray) -> IdArray:
         used = Distinct.of(ids)

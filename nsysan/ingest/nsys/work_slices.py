@@ -51,7 +51,7 @@ def work_slices(streams: Mapping[str, WorkStream], progress: Progress) -> Iterat
 
     Raises WholeNeededError where it must be read as a whole.
     """
-    progress.begin("reading and summing up GPU work", _most_rows(streams.values()))
+    progress.begin("reading and summing up GPU work", most_rows(streams.values()))
     while (behind := min(streams.values(), key=lambda stream: stream.known_ns)).known_ns < _END_NS:
         progress.advance(behind.read())
         known_ns = min(stream.known_ns for stream in streams.values())
@@ -61,7 +61,8 @@ def work_slices(streams: Mapping[str, WorkStream], progress: Progress) -> Iterat
     yield {name: stream.take(_END_NS) for name, stream in streams.items()}
 
 
-def _most_rows(streams: Iterable[WorkStream]) -> int | None:
+def most_rows(streams: Iterable[WorkStream]) -> int | None:
+    """How many records there are at most in all of the streams, None where nobody knows."""
     counts = [stream.blocks.most_rows for stream in streams]
     return None if None in counts else sum(count for count in counts if count is not None)
 
@@ -120,8 +121,8 @@ class WorkStream:
             # most blocks lie on one side, and of others the first records: what is not mixed need not be copied
             begun = records.start_ns < until_ns
             mixed = len(begun) if begun.all() else int(begun.argmin())
-            taken.append(_part(records, slice(mixed)))
-            rest, has_begun = _part(records, slice(mixed, None)), begun[mixed:]
+            taken.append(records.part(slice(mixed)))
+            rest, has_begun = records.part(slice(mixed, None)), begun[mixed:]
             if has_begun.any():
                 taken.append(rest.take(has_begun))
                 rest = rest.take(~has_begun)
@@ -136,8 +137,3 @@ class WorkStream:
         """No records of this kind."""
         nothing: GpuActivities = self._kind.record(*[np.empty(0, np.int64)] * len(self._kind.columns))
         return nothing
-
-
-def _part(records: GpuActivities, rows: slice) -> GpuActivities:
-    """Neighbouring records, without a copy of them."""
-    return type(records)(**{name: column[rows] for name, column in records.columns().items()})

@@ -6,7 +6,7 @@ from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario
 from nsysan.synth.training.knobs import Knobs
 
-_KNOBS = Knobs(layer_count=2, checkpoint_period=3)
+_KNOBS = Knobs(layer_count=3, checkpoint_period=3)
 
 SCENARIO = Scenario(
     name="checkpoint",

@@ -6,7 +6,7 @@ from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario
 from nsysan.synth.training.knobs import Knobs
 
-_KNOBS = Knobs(layer_count=2, reads_loss=True, pause_ns=120_000_000, pause_period=3)
+_KNOBS = Knobs(layer_count=3, reads_loss=True, pause_ns=120_000_000, pause_period=3)
 
 SCENARIO = Scenario(
     name="garbage_collection",

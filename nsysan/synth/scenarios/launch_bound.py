@@ -6,7 +6,14 @@ from nsysan.model.verdicts import BottleneckClass
 from nsysan.synth.scenario import Scenario
 from nsysan.synth.training.knobs import Knobs
 
-_KNOBS = Knobs(hidden_size=1_024, token_count=512, python_ns=20_000, launch_ns=6_000)
+_KNOBS = Knobs(
+    hidden_size=1_024,
+    token_count=512,
+    python_ns=20_000,
+    launch_ns=6_000,
+    # no network is so fast: so small a model would wait for its gradients too, and is to wait for launches alone
+    bus_bytes_per_s=9e12,
+)
 
 SCENARIO = Scenario(
     name="launch_bound",

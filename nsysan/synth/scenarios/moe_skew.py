@@ -7,7 +7,13 @@ from nsysan.synth.scenario import Scenario
 from nsysan.synth.training.knobs import Knobs
 from nsysan.synth.training.parallelism.expert import EXPERT_PARALLEL
 
-_KNOBS = Knobs(hot_expert_load=1.5)
+_KNOBS = Knobs(
+    hot_expert_load=1.5,
+    # so wide a model and so fast a link that exchanges among even experts, which nothing hides, are hardly a loss
+    layer_count=2,
+    hidden_size=8_192,
+    bus_bytes_per_s=900e9,
+)
 
 SCENARIO = Scenario(
     name="moe_skew",

@@ -49,7 +49,7 @@ class Knobs(msgspec.Struct, frozen=True, kw_only=True):
     alike_ranks: int = 1
     """For how many ranks each simulated one stands: a collective takes as long as over so many times its ranks."""
     stages_wait: bool = True
-    """Whether a pipeline's stages wait for each other's tensors; else each has them at hand, and nothing is sent."""
+    """Whether a pipeline's stages wait for each other's tensors; else each has them at hand before they are sent."""
     hot_expert_load: float = 1.0
     """How many times their even share of tokens the experts of ``STRAGGLER_RANK`` get."""
     kernel_slowdown: float = 1.0
@@ -58,7 +58,7 @@ class Knobs(msgspec.Struct, frozen=True, kw_only=True):
     """How many times longer the kernels of the backward take from the first reduction of gradients on, beside which
     they run."""
     streaming_count: int = 0
-    """How often the elementwise kernel after each layer's forward streams its activations; 0: there is none."""
+    """How many elementwise kernels in a row read and write the activations after each layer's forward."""
     reads_loss: bool = False
     """Whether the host reads the loss back before the backward, and so does not run ahead of the GPU."""
     pause_ns: int = 0

@@ -103,7 +103,7 @@ class PipelineParallelStep(TrainingStep):
 
     def _pass_on(self, boundary: int, forward: int | None = None, backward: int | None = None) -> Iterator[Action]:
         """What a stage and the next after ``boundary`` tell each other: parts by their number, one each way at most."""
-        if not self.knobs.stages_wait or not 0 <= boundary < self._last_stage:
+        if not 0 <= boundary < self._last_stage:
             return
         upper, lower = self._pipeline.ranks[boundary], self._pipeline.ranks[boundary + 1]
         size_bytes = self.worker.layer.activation_bytes
@@ -119,7 +119,8 @@ class PipelineParallelStep(TrainingStep):
             transfer_ns=self.worker.network.messages_ns(messages),
             messages=messages,
         )
-        yield from self.operators.communicate_first(meeting)
+        waits = self.knobs.stages_wait
+        yield from self.operators.communicate_first(meeting) if waits else self.operators.communicate(meeting)
 
 
 def _communicators(rank_count: int) -> tuple[Communicator, ...]:
