@@ -17,7 +17,7 @@ from nsysan.findings.start_up import RULE as START_UP
 from nsysan.model.findings import ClassVerdict, Diagnosis, Finding, Headline
 from nsysan.model.idle import Cause
 from nsysan.model.losses import EXPOSED_COLLECTIVE, SLOW_LINK, Basis, Bound
-from nsysan.model.prose import capitalized, paired, uncapitalized
+from nsysan.model.prose import capitalized, paired, spelled, uncapitalized
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.thresholds import BUSY_FRAC, MATERIAL_FRAC, NAMED_FRAC
 from nsysan.model.units import format_duration, format_fraction
@@ -227,8 +227,18 @@ class _Walk:
             return f"No verdict: idle time whose cause is not known costs most, {share} {_SPANS[self._report.basis]}."
         if self._report.waiting_ns >= MATERIAL_FRAC * self._report.stretch_ns:
             return self._waiting()
-        shown = f"No cause costs {format_fraction(MATERIAL_FRAC)} of {_STRETCHES[self._report.basis]} or more"
+        shown = f"{self._no_cause()} costs {format_fraction(MATERIAL_FRAC)} of {_STRETCHES[self._report.basis]} or more"
         return ". ".join(filter(None, (shown, *self._beside(), self._products.doubt))) + "."
+
+    def _no_cause(self) -> str:
+        """What does not cost much: no cause at all, or none but one that no rule knows a remedy for."""
+        known = (loss for loss in self._report.causes if loss.bottleneck_class is not None)
+        most = max(known, key=lambda loss: loss.recoverable_ns, default=None)
+        if most is None or most.recoverable_ns < MATERIAL_FRAC * self._report.stretch_ns:
+            return "No cause"
+        cost = paired(format_duration(most.recoverable_ns), "of", format_duration(self._report.stretch_ns))
+        share = format_fraction(most.recoverable_ns / self._report.stretch_ns)
+        return f"No cause but {spelled(most.cause)}, {cost} {_SPANS[self._report.basis]} ({share}),"
 
     def _beside(self) -> Iterator[str]:
         """What is not known to win anything a step, and is worth a sentence: starting up, a data sheet, and chains."""

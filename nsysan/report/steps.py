@@ -14,7 +14,7 @@ from nsysan.model.thresholds import SLOW_STEP_FACTOR
 from nsysan.model.units import counted, format_count, format_duration, format_fraction
 from nsysan.report.elements import Place
 from nsysan.report.places import gpus_with_lane
-from nsysan.report.prose import paired
+from nsysan.report.prose import listed, paired
 
 _REASONS = {
     "warm_up": "as warm-up: they load code, or take over 1.5 medians before the others begin",
@@ -51,10 +51,24 @@ def trend(device: StepsOfDevice) -> str | None:
 
 def exclusion_sentences(excluded: tuple[ExcludedSteps, ...]) -> tuple[str, ...]:
     """How many steps of all devices are left out, a sentence for each reason."""
+    counts = _left_out_counts(excluded)
+    return tuple(f"Left out: {counted(count, 'step')} {_REASONS[why]}." for why, count in counts.items())
+
+
+def _left_out_counts(excluded: tuple[ExcludedSteps, ...]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for entry in excluded:
         counts[entry.reason.value] += entry.count
-    return tuple(f"Left out: {counted(count, 'step')} {_REASONS[why]}." for why, count in counts.items())
+    return counts
+
+
+def left_out_sentence(table: StepTable) -> str | None:
+    """The same in short, with the last steps, which are open; None where every step counts."""
+    counts = _left_out_counts(table.excluded)
+    parts = [f"{counted(count, 'step')} {_REASONS[why].partition(':')[0]}" for why, count in counts.items()]
+    if any(device.open_ns for device in table.devices):
+        parts.append("the last, which nothing closes")
+    return f"Left out: {listed(parts)}." if parts else None
 
 
 def steps_by_gpu(run: Run) -> Mapping[str, StepsOfDevice]:

@@ -86,8 +86,8 @@ TABLE = (
     Row(
         MEMORY,
         "kernels bound by memory",
-        "memory_bound",
-        f"{VERDICTS}test_what_memory_bounds_is_known_from_sampled_counters_alone",
+        f"{VERDICTS}test_rows_of_kernels_that_memory_bounds_are_the_headline_where_counters_were_sampled",
+        f"{NEAR}memory_bound",
     ),
     Row(DATA, "loader wait", "data_bound", f"{NEAR}data_bound"),
     Row(DATA, "tokenise or collate on one rank", "straggler_loader", f"{NEAR}straggler_loader"),

@@ -218,6 +218,17 @@ def test_a_larger_class_without_a_finding_does_not_hide_the_next(tmp_path: Path)
     assert [sentence for sentence in told if sentence.startswith("By size: scheduling with ")]
 
 
+def test_what_no_remedy_is_known_for_is_said_where_nothing_else_is(tmp_path: Path) -> None:
+    # of some 100 kernels each begins 1 us after the one before: 12 % of 0.8 ms
+    run = two_ranks_of(SCENARIOS["launch_bound"].without_cause(), tmp_path)
+
+    assert run.diagnosis.headline is None
+    assert re.match(
+        r"No cause but handover, 10\d\.\d+ of 8\d\d\.\d+ µs a step \(12\.\d %\), costs 2\.0 % of the mean step or more",
+        run.diagnosis.why or "",
+    )
+
+
 @pytest.mark.parametrize("name", SOUND)
 def test_sound_jobs_have_no_class_that_is_a_problem(tmp_path: Path, name: str) -> None:
     states = {

@@ -14,7 +14,7 @@ from nsysan.report.section import Unanswered
 from nsysan.report.sections.steps import SECTION, StepsView
 from nsysan.report.step_chart import HEIGHT, MOST_COLUMNS, step_chart
 from nsysan.report.step_tables import SHOWN_STEP_COUNT, step_table
-from nsysan.report.steps import distribution, slowest_device, trend
+from nsysan.report.steps import distribution, left_out_sentence, slowest_device, trend
 from tests.report.drawn_lanes import TIMELINE
 from tests.report.gpu_times import EXPLAINED_GPUS
 from tests.report.recorded import MS, STEPS, STEPS_OF_FIRST, step
@@ -37,6 +37,14 @@ def test_the_heading_states_median_worst_and_how_the_steps_are_spread() -> None:
         "Left out: 1 step as warm-up: they load code, or take over 1.5 medians before the others begin.",
         "The last step is not closed, for no step begins after it: its 4.000 ms are in no figure of steps.",
     )
+
+
+def test_in_short_too_no_step_is_left_out_in_silence() -> None:
+    # T21: others drop the last one and do not say so
+    assert left_out_sentence(STEPS.steps) == "Left out: 1 step as warm-up and the last, which nothing closes."
+    assert left_out_sentence(replace(STEPS.steps, excluded=())) == "Left out: the last, which nothing closes."
+    closed = tuple(replace(device, open_ns=0) for device in STEPS.steps.devices)
+    assert left_out_sentence(replace(STEPS.steps, excluded=(), devices=closed)) is None
 
 
 def test_markers_that_differ_from_device_to_device_are_said_to() -> None:

@@ -44,7 +44,7 @@ Longest idle gaps, by what ended them   GPU     begins at       lasts
 ncclDevKernel_AllReduce                gpu1  2.125000000s  125.000 ms
 
 4 steady steps on gpu0/p100, marked by step *: median 70.000 ms, 90 % within 100.000 ms, worst
-100.000 ms.
+100.000 ms. Left out: 1 step as warm-up and the last, which nothing closes.
 Of the mean step of gpu0/p100, 100.000 ms with its waits, backward takes 50.0 %, data 20.0 % and
 gradient synchronization 20.0 % (90.0 % assigned, confidence high).
 Ranks waited 120.000 ms for each other; the transfers took 30.000 ms.

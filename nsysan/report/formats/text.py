@@ -46,6 +46,7 @@ from nsysan.report.sections.roofline import caution_sentences
 from nsysan.report.sections.stages import slowest, stage_sentence
 from nsysan.report.sections.throughput import throughput_paragraph
 from nsysan.report.steady_waits import state_wait
+from nsysan.report.steps import left_out_sentence
 from nsysan.report.unanswered_text import unanswered_text
 from nsysan.report.verdict import facts_of, state_verdict, subject_of
 from nsysan.report.viewer import viewer_of
@@ -206,7 +207,7 @@ def _cause_cells(name: str, time_ns: int, idle_ns: int) -> list[str]:
 
 
 def _step_lines(run: Run) -> list[str]:
-    """How long the steady steps of the device with the slowest median take."""
+    """How long the steady steps of the device with the slowest median take, and which steps are left out."""
     found = run.results.get(Steps)
     if isinstance(found, Skipped):
         return []
@@ -221,7 +222,8 @@ def _step_lines(run: Run) -> list[str]:
     )
     median, p90, worst = (format_duration(time or 0) for time in (slowest.median_ns, slowest.p90_ns, slowest.max_ns))
     times = f"median {median}, 90 % within {p90}, worst {worst}"
-    return _wrapped(f"{counted(slowest.count, 'steady step')} on {slowest.id}, {by}: {times}.")
+    told = f"{counted(slowest.count, 'steady step')} on {slowest.id}, {by}: {times}."
+    return _wrapped(" ".join(filter(None, (told, left_out_sentence(found.steps)))))
 
 
 def _collective_lines(run: Run) -> list[str]:
