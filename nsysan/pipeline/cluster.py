@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from nsysan.model.errors import InputError, MissingToolError, UsageError
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 _PATIENCE = "30s"
 """How long a scheduler may take to answer, and a cluster may be without any worker."""
+_LOOK = "1s"
+"""How often it is looked whether there is any."""
 _LOST = "the workers that read it were lost"
 
 
@@ -95,9 +98,17 @@ def _client(address: str) -> Client:
 
 
 def _wait(client: Client, future: Future[Any]) -> None:
-    """Until the future is done; a cluster without a worker would let it wait for ever."""
+    """Until the future is done; a cluster that stays without a worker would let it wait for ever.
+
+    For a moment it may have none: lost ones are started anew.
+    """
+    from dask.utils import parse_timedelta
+
+    working_s = monotonic()
     while not _ends_soon(future):
-        if not client.scheduler_info()["workers"]:
+        if client.scheduler_info()["workers"]:
+            working_s = monotonic()
+        elif monotonic() - working_s >= parse_timedelta(_PATIENCE):
             raise UsageError("The Dask cluster has no worker.", "Start some with dask worker, then try again.")
     if future.cancelled():  # type: ignore[no-untyped-call]  # it has no types
         raise MissingToolError(
@@ -109,7 +120,7 @@ def _ends_soon(future: Future[Any]) -> bool:
     from distributed import TimeoutError as NotYetError
 
     try:
-        future.exception(timeout=_PATIENCE)  # type: ignore[no-untyped-call]  # it has no types
+        future.exception(timeout=_LOOK)  # type: ignore[no-untyped-call]  # it has no types
     except NotYetError:
         return False
     return True

@@ -55,9 +55,13 @@ def _offset_sentence(run: Run) -> Iterator[str]:
     offsets_ns = [report.clock_offset_ns for report in run.reports if report.clock_offset_ns is not None]
     if len(offsets_ns) < 2:  # noqa: PLR2004 -- one clock is moved onto none
         return
-    least, most = format_duration(min(offsets_ns)), format_duration(max(offsets_ns))
-    moved = f"Times of {counted(len(offsets_ns), 'report')} are moved by {least} to {most} onto one clock"
-    apart_ns = _hosts_apart_ns(run)
+    apart_ns, times = _hosts_apart_ns(run), f"Times of {counted(len(offsets_ns), 'report')}"
+    if not any(offsets_ns) and not apart_ns:
+        yield f"{times} are on one clock as they are."
+        return
+    moved = (
+        f"{times} are moved by {format_duration(min(offsets_ns))} to {format_duration(max(offsets_ns))} onto one clock"
+    )
     alone = "" if apart_ns is None else f"; their hosts' clocks would leave them {format_duration(apart_ns)} apart"
     yield f"{moved}{alone}."
 

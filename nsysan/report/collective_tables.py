@@ -92,7 +92,8 @@ def rank_map(found: Collectives, gpu_time: GpuTime, stragglers: Sequence[Straggl
     ranks = [rank for rank in found.ranks if rank.device in devices]
     if len(ranks) <= 1:
         return None
-    shown = _shown_ranks(ranks, {one.rank for one in stragglers})
+    late = {one.rank for one in stragglers}
+    shown = _shown_ranks(ranks, late)
     shares = [_shares(rank, devices[rank.device]) for rank in shown]
     names = [f"rank {rank.rank}" for rank in shown]
     omitted = len(ranks) - len(shown)
@@ -109,11 +110,17 @@ def rank_map(found: Collectives, gpu_time: GpuTime, stragglers: Sequence[Straggl
         row_label="Rank",
         columns=columns,
         rows=tuple(rows),
-        note=f"{counted(omitted, 'more rank')} in run.json, which wait less than these. The worst come first."
-        if omitted
-        else None,
+        note=_map_note(omitted, awaited_count=sum(rank.rank in late for rank in shown)),
         source="ranks[] and devices[].time",
     )
+
+
+def _map_note(omitted: int, *, awaited_count: int) -> str | None:
+    """Which ranks the map leaves out, and in which order those in it are."""
+    if not omitted:
+        return None
+    first = "First those that others waited for, then those" if awaited_count else "Those first"
+    return f"{first} that wait longest; {counted(omitted, 'more rank')}, which wait less, in run.json."
 
 
 def _shown_ranks(ranks: Sequence[RankRow], late: set[int]) -> list[RankRow]:

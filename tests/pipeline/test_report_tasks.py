@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -233,6 +235,32 @@ def test_a_cluster_without_workers_is_a_plain_error(tmp_path: Path, monkeypatch:
         pytest.raises(UsageError, match="has no worker"),
     ):
         analyze(reports(tmp_path, 2), AnalyzeOptions(), read=reading_on(empty.scheduler_address))
+
+
+@pytest.mark.parametrize(
+    ("worker_counts", "is_lost"),
+    [([0, 1, 0, 1, 0], False), ([1, 0, 0, 1], True)],
+    ids=["lost ones are started anew", "none for 40 s"],
+)
+def test_a_cluster_may_be_without_workers_for_a_moment(
+    monkeypatch: pytest.MonkeyPatch, worker_counts: list[int], *, is_lost: bool
+) -> None:
+    """It is looked every 20 s; for 30 s there may be none."""
+    distributed = pytest.importorskip("distributed", reason="a Dask cluster needs the extra cluster")
+    times_s, looks = iter(range(0, 1000, 20)), iter(worker_counts)
+    monkeypatch.setattr("nsysan.pipeline.cluster.monotonic", lambda: next(times_s))
+    left = list(worker_counts)
+
+    def exception(timeout: str) -> None:
+        if left:
+            left.pop()
+            raise distributed.TimeoutError(timeout)
+
+    client = SimpleNamespace(scheduler_info=lambda: {"workers": ["a worker"] * next(looks)})
+    future = SimpleNamespace(exception=exception, cancelled=lambda: False)
+
+    with pytest.raises(UsageError, match="has no worker") if is_lost else nullcontext():
+        cluster_reading._wait(client, future)  # type: ignore[arg-type]  # they stand in for Dask's
 
 
 def test_a_scheduler_that_ends_meanwhile_is_a_plain_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

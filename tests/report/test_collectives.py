@@ -139,8 +139,13 @@ def test_of_many_ranks_those_that_wait_longest_are_shown_and_one_alone_has_no_ma
     assert found is not None
     worst_first = [f"rank {place}" for place in range(39, 39 - SHOWN_RANKS, -1)]
     assert [name for name, _ in found.rows] == ["mean of all", *worst_first]
-    assert found.note == "8 more ranks in run.json, which wait less than these. The worst come first."
+    assert found.note == "Those first that wait longest; 8 more ranks, which wait less, in run.json."
     assert rank_map(replace(many, ranks=ranks[:1]), gpu_time((one,), devices), ()) is None
+    awaited = rank_map(many, gpu_time((one,), devices), STRAGGLERS.stragglers)
+    assert awaited is not None
+    assert awaited.note == (
+        "First those that others waited for, then those that wait longest; 8 more ranks, which wait less, in run.json."
+    )
 
 
 def test_text_and_page_say_the_same() -> None:
@@ -290,6 +295,8 @@ def test_clocks_are_told_by_how_well_ends_agree_and_whether_they_drift() -> None
         "drift up to 20.000 µs a second. No collective ties 1 report to the others, so that nothing tells "
         "when its ranks came."
     )
+    alike = replace(full_run(), reports=(first, replace(first, name="rank1")))
+    assert next(iter(clock_sentences(alike))) == "Times of 2 reports are on one clock as they are."
     assert clock_line(replace(full_run(), reports=(first,))) == "Clocks agree to 10.000 µs."
     assert clock_line(replace(full_run(), reports=(third, third))) == (
         "No collective ties 2 reports to the others, so that nothing tells when its ranks came."
