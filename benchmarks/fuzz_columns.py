@@ -42,6 +42,10 @@ COLUMNS = (
     Column("end", ("b",), Need.OPEN),
     Column("place", ("c", "id"), Need.OPTIONAL),
     Column("name", ("d", "c"), Need.OPTIONAL, inline_text="t"),
+    # one that stays wide, and two that are kept as places among their values
+    Column("moment_ns", ("c", "a"), Need.OPTIONAL),
+    Column("global_tid", ("e", "b"), Need.OPTIONAL),
+    Column("name_id", ("e",), Need.OPTIONAL, inline_text="t"),
 )
 NAMES = ("a", "b", "c", "d", "e", "id", "t", "more", "rest")
 SCOPES = (None, Scope("e", (0, 1, 70)))

@@ -63,6 +63,7 @@ std::uint64_t StoredValue::size_bytes() const {
 
 void PlanCompiler::compile(Plan& plan) {
     read_values(plan);
+    note_used_columns();
     plan.needed_bytes = 0;
     plan.verdict = Verdict::kReadable;
     plan.integers.assign(request_.columns.size(), IntegerLoad{});
@@ -98,6 +99,18 @@ void PlanCompiler::read_values(Plan& plan) {
     plan.record_bytes = offset;
     if (values_.size() > request_.layout.has_default.size()) {
         throw HandOver("a record has more values than its table has columns");
+    }
+}
+
+void PlanCompiler::note_used_columns() {
+    const Layout& layout = request_.layout;
+    for (std::size_t position = 0; position < is_used_.size(); ++position) {
+        const bool is_stored = position < values_.size();
+        const bool says_something =
+            is_stored ? values_[position].type != kNull : layout.has_default[position];
+        if (says_something || position == layout.row_number) {
+            is_used_[position] = true;
+        }
     }
 }
 
@@ -179,12 +192,16 @@ bool PlanCompiler::choose_text(std::size_t index, bool has_integer, Plan& plan) 
     return true;
 }
 
-Planner::Planner(const Request& request) : compiler_(request), plans_(kPlanCount) {}
+Planner::Planner(const Request& request)
+    : compiler_(request), plans_(kPlanCount), last_(plans_.data()) {}
 
 const Plan& Planner::plan_of(const std::uint8_t* header, std::size_t header_bytes) {
-    Plan& plan = plans_[hash_of(header, header_bytes) % kPlanCount];
-    if (plan.header.size() != header_bytes ||
-        std::memcmp(plan.header.data(), header, header_bytes) != 0) {
+    // most records begin as the one before
+    if (!last_->is_of(header, header_bytes)) {
+        last_ = &plans_[hash_of(header, header_bytes) % kPlanCount];
+    }
+    Plan& plan = *last_;
+    if (!plan.is_of(header, header_bytes)) {
         plan.header.assign(header, header + header_bytes);
         try {
             compiler_.compile(plan);

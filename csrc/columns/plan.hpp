@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "bytes.hpp"
@@ -63,6 +64,11 @@ struct Plan {
     /// Columns of the answer that are the row's number.
     std::vector<std::size_t> row_numbers;
     std::vector<TextLoad> texts;
+
+    /// Whether it is that of the records that begin with these bytes.
+    bool is_of(const std::uint8_t* bytes, std::size_t count) const {
+        return header.size() == count && std::memcmp(header.data(), bytes, count) == 0;
+    }
 };
 
 /// A value as a header declares it; NULL where the record ends before it.
@@ -80,13 +86,17 @@ struct StoredValue {
 /// Reads headers and decides what each means for the request.
 class PlanCompiler {
   public:
-    explicit PlanCompiler(const Request& request) : request_(request) {}
+    explicit PlanCompiler(const Request& request)
+        : request_(request), is_used_(request.layout.has_default.size()) {}
 
     /// Makes the plan that of its header. Hands over where SQLite might see something else in it.
     void compile(Plan& plan);
+    /// For each column of the table whether any header so far declares another value than NULL.
+    const std::vector<bool>& is_used() const { return is_used_; }
 
   private:
     void read_values(Plan& plan);
+    void note_used_columns();
     StoredValue value_at(std::uint32_t position) const;
     void judge_scope(Plan& plan) const;
     void judge(const Column& column, Plan& plan) const;
@@ -95,6 +105,7 @@ class PlanCompiler {
 
     const Request& request_;
     std::vector<StoredValue> values_;
+    std::vector<bool> is_used_;
 };
 
 /// Makes plans and keeps those made lately.
@@ -105,6 +116,8 @@ class Planner {
     /// The plan of the record whose header is these bytes, with padding behind them; valid until
     /// the next call. Hands over where SQLite might see something else in the header.
     const Plan& plan_of(const std::uint8_t* header, std::size_t header_bytes);
+    /// What `PlanCompiler` says of the headers so far.
+    const std::vector<bool>& is_used() const { return compiler_.is_used(); }
 
   private:
     /// Kernels with little in common have some hundred headers between them.
@@ -112,6 +125,7 @@ class Planner {
 
     PlanCompiler compiler_;
     std::vector<Plan> plans_;
+    Plan* last_;
 };
 
 }  // namespace nsysan::columns

@@ -11,6 +11,10 @@ namespace nsysan::columns {
 /// In a column: the file does not hold this value.
 constexpr std::int64_t kAbsent = INT64_MIN;
 
+/// How a column is kept: in as few bytes as its integers need, in 8 bytes each, or as places among
+/// its different integers.
+enum class Form : std::uint8_t { kNarrow, kWide, kCoded };
+
 /// A column of the answer: the first of `sources` that holds an integer, or the id of the text in
 /// `text` where that says something. Sources and text are positions of values in a record.
 struct Column {
@@ -20,6 +24,7 @@ struct Column {
     /// ...unless it holds NULL, and that is said here.
     bool accepts_null = false;
     std::optional<std::uint32_t> text;
+    Form form = Form::kNarrow;
 };
 
 /// The rows that are asked for: those with one of `values` at this position.

@@ -45,7 +45,16 @@ std::size_t Scan::fill(const std::vector<std::int64_t*>& columns, std::size_t ca
     }
     database_.check_unchanged();
     is_given_up_ = false;
+    row_count_ += row;
     return row;
+}
+
+std::size_t Scan::expected_row_count() const {
+    const std::size_t done = std::max<std::size_t>(leaves_.done_count(), 1);
+    // a little more, for pages hold different numbers of rows
+    const double growth =
+        1.02 * static_cast<double>(leaves_.left_count()) / static_cast<double>(done);
+    return row_count_ + static_cast<std::size_t>(growth * static_cast<double>(row_count_));
 }
 
 Scan::Cell Scan::cell_at(const std::uint8_t* begin, const std::uint8_t* page_end) const {
@@ -155,16 +164,16 @@ void Scan::gather(const Cell& cell, std::uint64_t count) {
 }
 
 std::int64_t Scan::id_of(std::string_view text) {
-    std::string key(text);
-    const auto known = ids_.find(key);
+    const auto known = ids_.find(text);
     if (known != ids_.end()) {
         return known->second;
     }
     const std::int64_t id = id_of_text_(text);
     if (ids_.size() >= kMaxKeptTexts) {
         ids_.clear();
+        texts_.clear();
     }
-    ids_.emplace(std::move(key), id);
+    ids_.emplace(texts_.emplace_back(text), id);
     return id;
 }
 

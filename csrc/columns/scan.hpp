@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,11 @@ class Scan {
     /// Fills the columns page by page, as far as there is room for `capacity` rows, and answers how
     /// many rows there are in them. Room for a page at least must be there.
     std::size_t fill(const std::vector<std::int64_t*>& columns, std::size_t capacity);
+    /// How many rows there will be at the end, as far as those so far tell: never fewer than them.
+    std::size_t expected_row_count() const;
+    /// For each column of the table whether any row so far may hold a value.
+    const std::vector<bool>& is_used() const { return planner_.is_used(); }
+    Form form(std::size_t column) const { return request_.columns[column].form; }
     /// Rows so far that are in scope, or may be, and cannot be read.
     std::uint64_t unreadable_count() const { return unreadable_count_; }
 
@@ -60,8 +66,11 @@ class Scan {
     Planner planner_;
     Buffer gathered_{0};
     Buffer overflow_;
-    std::unordered_map<std::string, std::int64_t> ids_;
+    /// The texts that `ids_` looks into; none of them moves.
+    std::deque<std::string> texts_;
+    std::unordered_map<std::string_view, std::int64_t> ids_;
     std::uint64_t unreadable_count_ = 0;
+    std::size_t row_count_ = 0;
     bool is_given_up_ = false;
 };
 

@@ -48,6 +48,7 @@ class LeafPages {
 
     bool is_at_end() const { return next_ == pages_.size(); }
     std::size_t left_count() const { return pages_.size() - next_; }
+    std::size_t done_count() const { return next_; }
     /// The page that comes next; valid until `advance` has been called and another is asked for.
     const std::uint8_t* current();
     void advance() { ++next_; }

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from nsysan.attribution.job import Job
+from nsysan.attribution.collectives.job_collectives import JobCollectives
+from nsysan.attribution.device_communication import DeviceCommunication
 from nsysan.attribution.stages.codes import STAGES, UNASSIGNED
 from nsysan.model.arrays import Int64Array
-from nsysan.model.partition import Activity
 from nsysan.model.stages import Stage
 
 LEFT_OUT = -2
 """In place of the stage of a device that is left out of the job."""
 
 
-def stages_of_operations(job: Job) -> Int64Array:
-    """The code of each operation's stage; ``UNASSIGNED`` without steps, and where nothing tells."""
-    found = job.collectives
-    devices = {device.id: device for device in job.devices}
+def stages_of_operations(found: JobCollectives, told: Mapping[str, DeviceCommunication]) -> Int64Array:
+    """The code of each operation's stage; ``UNASSIGNED`` without steps, and where nothing tells.
+
+    ``told`` is of the job's devices, by their ids.
+    """
     stages = np.full(len(found.operations), UNASSIGNED, np.int64)
     for place, member in enumerate(found.members):
-        device = devices.get(member.id)
-        own = found.rows_of(place)
-        if device is None:
+        of_device, own = told.get(member.id), found.rows_of(place)
+        if of_device is None:
             stages[own] = LEFT_OUT
-        elif own.stop > own.start and (of_activities := job.stages.of_activities(device)) is not None:
-            activities = device.activities
-            communicates = activities.kind == int(Activity.COMMUNICATION)
-            communicates &= activities.are_of("kernels")
+        elif own.stop > own.start and of_device.stages is not None:
             # both are the member's communication kernels in order of begin
-            stages[own] = of_activities.stage[communicates]
+            stages[own] = of_device.stages
     return stages
 
 

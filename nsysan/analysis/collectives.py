@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 import msgspec
@@ -13,6 +13,7 @@ from nsysan.analysis.collective_purposes import Told, purposes_of
 from nsysan.analysis.collective_row import CollectiveRow
 from nsysan.analysis.collective_stages import common_stages, stage_of_code, stages_of_operations
 from nsysan.analysis.gpu_time import GpuTime
+from nsysan.analysis.of_reports import OfReport
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.yardstick import Yardstick, yardstick_of
 from nsysan.attribution.collectives.exchanges import is_among_all, skew_of
@@ -20,6 +21,7 @@ from nsysan.attribution.collectives.exposure import Exposure
 from nsysan.attribution.collectives.job_collectives import JobCollectives
 from nsysan.attribution.collectives.measured import Measured
 from nsysan.attribution.collectives.operations import NONE
+from nsysan.attribution.device_communication import DeviceCommunication, communication_of
 from nsysan.attribution.job import Job
 from nsysan.hardware.answers import Ceiling, spelled_level
 from nsysan.hardware.bandwidth import bus_factor, rate_bytes_per_s
@@ -79,10 +81,22 @@ def compute_collectives(job: Job, results: ResultSet) -> Collectives | Skipped:
     gpu_time = results.get(GpuTime)
     if isinstance(gpu_time, Skipped):
         return Skipped(Collectives.id, gpu_time.reason, gpu_time.recapture)
+    return _collectives(job, communication_of(job))
+
+
+def merge_collectives(job: Job, _results: ResultSet, parts: Sequence[OfReport]) -> Collectives | Skipped:
+    """The collectives of all reports."""
+    return _collectives(
+        job, {part.device(device): told for part in parts for device, told in part.communication.items()}
+    )
+
+
+def _collectives(job: Job, told: Mapping[str, DeviceCommunication]) -> Collectives:
     found = job.collectives
-    exposure = exposure_of(job)
+    places = [(place, told[member.id]) for place, member in enumerate(found.members) if member.id in told]
+    exposure = Exposure({place: one.exposed for place, one in places}, {place: one.computing for place, one in places})
     inside = _inside_windows(job)
-    stages = stages_of_operations(job)
+    stages = stages_of_operations(found, told)
     purposes = purposes_of(found, stages)
     yardstick = yardstick_of(job, job.gpus[0])
     tables = (_Rows(found, one, exposure, inside, stages, purposes, yardstick).rows() for one in found.measured)
@@ -96,7 +110,7 @@ def compute_collectives(job: Job, results: ResultSet) -> Collectives | Skipped:
     )
 
 
-ANALYSIS = Analysis(Collectives, compute_collectives, needs=(GpuTime,))
+ANALYSIS = Analysis(Collectives, compute_collectives, needs=(GpuTime,), merge=merge_collectives, of_communication=True)
 
 
 def exposure_of(job: Job) -> Exposure:
@@ -120,9 +134,9 @@ def _inside_windows(job: Job) -> BoolArray:
     inside = np.zeros(len(operations), np.bool_)
     for place, member in enumerate(job.collectives.members):
         if member.id in devices:
-            bounds_ns = devices[member.id].occupancy.bounds_ns
+            first_ns, last_ns = job.sums.of_device(devices[member.id]).window_ns
             own = job.collectives.rows_of(place)
-            inside[own] = (operations.end_ns[own] > bounds_ns[0]) & (operations.start_ns[own] < bounds_ns[-1])
+            inside[own] = (operations.end_ns[own] > first_ns) & (operations.start_ns[own] < last_ns)
     return inside
 
 
@@ -256,13 +270,15 @@ class _Rows(msgspec.Struct, frozen=True):
         return total_ns
 
     def _contended_ns(self, known: _Known | None) -> int:
-        """How much of the transfers, over ranks, ran beside computing."""
+        """How much of the transfers, over ranks, ran beside computing; what a rank has not begun carries nothing."""
         if known is None:
             return 0
         operations, total_ns = self.found.operations, 0
         for column, member in enumerate(self.measured.series.members):
-            end_ns = operations.end_ns[known.table[:, column]]
-            total_ns += int(self.exposure.computing_ns(member, end_ns - known.transfer_ns, end_ns).sum())
+            rows = known.table[:, column]
+            end_ns = operations.end_ns[rows]
+            start_ns = np.maximum(end_ns - known.transfer_ns, operations.start_ns[rows])
+            total_ns += int(self.exposure.computing_ns(member, start_ns, end_ns).sum())
         return total_ns
 
     @staticmethod

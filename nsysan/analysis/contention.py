@@ -19,9 +19,10 @@ from nsysan.attribution.contention.queued import (
     waited_ns,
 )
 from nsysan.attribution.contention.slowed import ComparedKernels, compared_kernels
-from nsysan.attribution.contention.streams import SharedStream, communication_on_compute_stream
+from nsysan.attribution.contention.streams import communication_on_compute_stream
 from nsysan.attribution.devices import Device, Gpu
 from nsysan.attribution.job import Job
+from nsysan.attribution.streams import Streams, streams_of_work
 from nsysan.model.details import Detail
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.text import display_text, text_hash
@@ -117,17 +118,23 @@ def compute_contention(job: Job, _results: ResultSet) -> Contention | Skipped:
     """What compute and communication cost each other; skipped where no kernel communicates."""
     if not job.gpus:
         return no_gpu_work(Contention.id, job)
-    seen = [_GpuContention(job, gpu) for gpu in job.gpus]
-    found = [(gpu, figures) for gpu in seen if (figures := gpu.figures()).communication_count]
+    # of each GPU only what is told is kept: what tells it takes a hundred bytes a piece of work
+    found = [told for gpu in job.gpus if (told := _told(job, gpu)).contention[0].communication_count]
     if not found:
         return Skipped(Contention.id, "no communication kernel ran", None)
-    slowed = sorted((row for gpu, _ in found for row in gpu.slowed()), key=lambda row: -row.slowdown_ns)
-    queued = sorted((row for gpu, _ in found for row in gpu.queued()), key=lambda row: -row.delay_ns)
-    gpus = tuple(figures for _, figures in found)
+    slowed = sorted((row for told in found for row in told.slowed_kernels), key=lambda row: -row.slowdown_ns)
+    queued = sorted((row for told in found for row in told.queued_communication), key=lambda row: -row.delay_ns)
+    gpus = tuple(one for told in found for one in told.contention)
     return Contention(gpus, tuple(slowed[:MOST_KERNELS]), tuple(queued[:MOST_QUEUED]))
 
 
 ANALYSIS = Analysis(Contention, compute_contention, details=frozenset({Detail.KERNEL_SHAPES}))
+
+
+def _told(job: Job, gpu: Gpu) -> Contention:
+    """What is told of one GPU."""
+    found = _GpuContention(job, gpu)
+    return Contention((found.figures(),), tuple(found.slowed()), tuple(found.queued()))
 
 
 class _GpuContention:
@@ -136,12 +143,18 @@ class _GpuContention:
     def __init__(self, job: Job, gpu: Gpu) -> None:
         self._job, self._gpu = job, gpu
         self._compared = compared_kernels(job, gpu)
-        self._called = [(device, work) for device in gpu.devices if (work := _called_work(job, device)) is not None]
+        streams = [streams_of_work(job.traces, device.activities) for device in gpu.devices]
+        self._of_devices = list(zip(gpu.devices, streams, strict=True))
+        called = [(device, _called_work(job, device, own)) for device, own in self._of_devices]
+        self._called = [(device, work) for device, work in called if work is not None]
         self._queued = [(device, queued_communication(work)) for device, work in self._called]
 
     def figures(self) -> ContentionOfGpu:
         """What holds of the whole GPU."""
-        shared = [_shared_stream(self._job, device) for device in self._gpu.devices]
+        shared = [
+            communication_on_compute_stream(device.activities, own, _window_ns(device))
+            for device, own in self._of_devices
+        ]
         all_ns, shared_ns = sum(one.all_ns for one in shared), sum(one.total_ns for one in shared)
         waiting = [compute_behind_communication(work) for _, work in self._called]
         return ContentionOfGpu(
@@ -206,18 +219,10 @@ def _waits(found: Sequence[QueuedWork]) -> Waits:
     return Waits(sum(map(len, found)), sum(map(waited_ns, found)))
 
 
-def _called_work(job: Job, device: Device) -> CalledWork | None:
+def _called_work(job: Job, device: Device, streams: Streams) -> CalledWork | None:
     """The device's work with its calls, None where calls were not recorded."""
     host = job.idle.threads[device.report].host
-    if not len(host.calls):
-        return None
-    work = called_work(device.activities, host)
-    first_ns, last_ns = _window_ns(device)
-    return work.take((work.end_ns > first_ns) & (work.start_ns < last_ns))
-
-
-def _shared_stream(job: Job, device: Device) -> SharedStream:
-    return communication_on_compute_stream(device.activities, job.traces[device.report], _window_ns(device))
+    return called_work(device.activities, streams, host, _window_ns(device)) if len(host.calls) else None
 
 
 def _window_ns(device: Device) -> tuple[int, int]:

@@ -6,18 +6,22 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from nsysan.attribution.device_communication import DeviceCommunication
 from nsysan.model.results import AnyResult, ResultSet, Skipped
 
 
 class OfReport(msgspec.Struct, frozen=True):
     """The results of a report, in which it is the only one; ``gpus`` tells what each of its GPUs is called among all.
 
-    ``report`` is its place among all.
+    ``report`` is its place among all; ``communication`` is of its devices, where anybody asks for it, and
+    ``stepping_count`` says how many of them have steps.
     """
 
     report: int
     results: ResultSet
     gpus: Mapping[str, str]
+    communication: Mapping[str, DeviceCommunication]
+    stepping_count: int
 
     def device(self, own_id: str) -> str:
         """What one of its devices is called among all."""

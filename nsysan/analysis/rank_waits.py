@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import msgspec
 import numpy as np
 
 from nsysan.analysis.collectives import Collectives
+from nsysan.analysis.of_reports import OfReport
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.collectives.charging import charged_waits
 from nsysan.attribution.job import Job
@@ -58,7 +60,12 @@ def compute_rank_waits(job: Job, results: ResultSet) -> RankWaits | Skipped:
     return _summary(charged_waits(found.measured, len(found.members)), np.array(found.ranks.of_member, np.int64))
 
 
-ANALYSIS = Analysis(RankWaits, compute_rank_waits, needs=(Collectives,))
+def merge_rank_waits(job: Job, results: ResultSet, _parts: Sequence[OfReport]) -> RankWaits | Skipped:
+    """The waits between the ranks of all reports, of which the job's collectives tell."""
+    return compute_rank_waits(job, results)
+
+
+ANALYSIS = Analysis(RankWaits, compute_rank_waits, needs=(Collectives,), merge=merge_rank_waits, of_communication=True)
 
 
 def _summary(waits_ns: Int64Array, ranks: Int64Array) -> RankWaits:

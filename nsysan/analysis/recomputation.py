@@ -29,6 +29,7 @@ from nsysan.model.stages import Stage, StageSource
 from nsysan.model.text import display_text, text_hash
 from nsysan.timeline.intervals import Intervals
 from nsysan.timeline.ordering import order_of
+from nsysan.timeline.search import search
 
 MOST_KERNELS = 20
 _RECOMPUTATION = Topic("recomputation", "Recomputation")
@@ -156,7 +157,7 @@ def _in_order_of_launch(device: Device, host: Host, steps: Intervals) -> Int64Ar
     activities = device.activities
     computes = activities.are_of("kernels") & (activities.kind == int(Activity.COMPUTE))
     calls = host.launches.of(activities)
-    begun = np.searchsorted(steps.start_ns, activities.start_ns, side="right") - 1
+    begun = search(steps.start_ns, activities.start_ns, side="right") - 1
     inside = (begun >= 0) & (activities.start_ns < steps.end_ns[np.maximum(begun, 0)])
     places = np.flatnonzero(computes & inside & (calls != NO_CALL))
     order: Int64Array = places[order_of(host.calls.start_ns[calls[places]])]

@@ -34,6 +34,8 @@ class Analysis(msgspec.Struct, frozen=True):
 
     Null where only all traces together tell. The job knows sums of the work; it has work on every GPU.
     """
+    of_communication: bool = False
+    """Whether ``merge`` sets ranks against each other: it asks for the communication kernels of every report."""
     also: str | None = None
     """What one may call it instead of by its id."""
 

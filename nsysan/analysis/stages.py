@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from nsysan.analysis.gpu_time import no_gpu_work
 from nsysan.analysis.of_reports import OfReport, answered, skipped_by_all
 from nsysan.analysis.registry import Analysis
-from nsysan.analysis.steps import Steps, listed_count, without_steps
+from nsysan.analysis.steps import listed_count, without_steps
 from nsysan.attribution.devices import Device
 from nsysan.attribution.job import Job
 from nsysan.attribution.stages.codes import SOURCES, STAGES
@@ -112,21 +112,19 @@ def compute_stages(job: Job, _results: ResultSet) -> Stages | Skipped:
     return Stages(tuple(devices))
 
 
-def merge_stages(_job: Job, results: ResultSet, parts: Sequence[OfReport]) -> Stages | Skipped:
-    """The stages of every device of all reports; steps are listed as those of the same devices are."""
-    found, steps = answered(parts, Stages), results.get(Steps)
-    if not found or isinstance(steps, Skipped):
-        return skipped_by_all(parts, Stages)
-    listed = listed_count(len(steps.steps.devices))
+def merge_stages(_job: Job, _results: ResultSet, parts: Sequence[OfReport]) -> Stages | Skipped:
+    """The stages of every device of all reports."""
+    found = answered(parts, Stages)
+    listed = listed_count(sum(part.stepping_count for part in parts))
     rows = (
         replace(row, device=part.device(row.device), list=row.list[:listed])
         for part, told in found
         for row in told.stages
     )
-    return Stages(tuple(rows))
+    return Stages(tuple(rows)) if found else skipped_by_all(parts, Stages)
 
 
-ANALYSIS = Analysis(Stages, compute_stages, needs=(Steps,), merge=merge_stages)
+ANALYSIS = Analysis(Stages, compute_stages, merge=merge_stages)
 
 
 def _of_device(job: Job, device: Device, steps: DeviceSteps, listed: int) -> StagesOfDevice | None:

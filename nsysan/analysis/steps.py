@@ -111,9 +111,9 @@ def merge_steps(_job: Job, _results: ResultSet, parts: Sequence[OfReport]) -> St
     found = answered(parts, Steps)
     if not found:
         return skipped_by_all(parts, Steps)
-    count = sum(len(told.steps.devices) for _, told in found)
+    listed = listed_count(sum(part.stepping_count for part in parts))
     devices = tuple(
-        replace(device, id=part.device(device.id), list=device.list[: listed_count(count)])
+        replace(device, id=part.device(device.id), list=device.list[:listed])
         for part, told in found
         for device in told.steps.devices
     )
@@ -128,7 +128,7 @@ ANALYSIS = Analysis(Steps, compute_steps, merge=merge_steps)
 
 def listed_count(device_count: int) -> int:
     """How many steps of each device are listed."""
-    return max(FEWEST_PER_DEVICE, STEPS_PER_JOB // device_count)
+    return max(FEWEST_PER_DEVICE, STEPS_PER_JOB // max(device_count, 1))
 
 
 def _table(devices: tuple[StepsOfDevice, ...], excluded: tuple[ExcludedSteps, ...]) -> StepTable:

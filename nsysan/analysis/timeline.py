@@ -18,7 +18,7 @@ from nsysan.analysis.lanes.choice import choose_gpus
 from nsysan.analysis.lanes.excerpt import excerpt_around
 from nsysan.analysis.lanes.lane import COLUMNS, Lane, lane_of, lane_over
 from nsysan.analysis.lanes.names import NameTable
-from nsysan.analysis.lanes.places import KernelPlace, PartPlace, longest_runs, longest_stretches
+from nsysan.analysis.lanes.places import KernelPlace, PartPlace, longest_kernels, longest_stretches
 from nsysan.analysis.lanes.ranges import THREADS_PER_GPU, RangeRoom, ThreadRanges, threads_of
 from nsysan.analysis.lanes.streams import STREAM_LIMIT, StreamLane, streams_of
 from nsysan.analysis.rank_waits import RankWaits
@@ -122,7 +122,7 @@ def compute_timeline(job: Job, results: ResultSet) -> Timeline | Skipped:
     end_ns = max(int(occupancy.bounds_ns[-1]) for occupancy in occupancies)
     gaps, kernels = _found(results)
     shown = choose_gpus(judged, gaps, _late_gpus(job, results))
-    places, stretched = longest_runs(job, shown, kernels), longest_stretches(shown)
+    places, stretched = longest_kernels(job, shown, kernels), longest_stretches(shown)
     names = NameTable(NAME_BYTES)
     room = _Room(job, clocks, names, len(shown))
     lanes = tuple(room.lanes_of(gpu, _places_on(gpu.id, gaps, stretched, places)) for gpu in shown)
@@ -201,7 +201,8 @@ def _shift_ns(gpu: Gpu, clocks: Sequence[Clock]) -> int:
 
 
 def _on_axis(gpu: Gpu, clocks: Sequence[Clock]) -> Occupancy:
-    return Occupancy(gpu.occupancy.bounds_ns + _shift_ns(gpu, clocks), gpu.occupancy.states)
+    shift_ns = _shift_ns(gpu, clocks)
+    return Occupancy(gpu.occupancy.bounds_ns + shift_ns, gpu.occupancy.states) if shift_ns else gpu.occupancy
 
 
 def _idle_on_axis(job: Job, gpus: Sequence[Gpu], clocks: Sequence[Clock]) -> Iterator[IdlePieces]:

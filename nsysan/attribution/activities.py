@@ -12,7 +12,7 @@ from nsysan.attribution.kernel_class import classify
 from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.columns import as_few_bytes
 from nsysan.model.copies import CopyKind
-from nsysan.model.distinct import coded, distinct
+from nsysan.model.distinct import Distinct, distinct
 from nsysan.model.partition import Activity
 from nsysan.model.tables import ABSENT, Copies, GpuActivities, Kernels, Table
 from nsysan.model.trace import GPU_TABLES, IMPOSSIBLE_NS, Trace
@@ -174,9 +174,9 @@ def _clip_at_time_zero(activities: Activities) -> Activities:
 def kinds_of(trace: Trace, table: GpuActivities) -> KindArray:
     """The ``Activity`` bit of each record of this one of the trace's tables."""
     if isinstance(table, Kernels):
-        name_ids, name_of = coded(table.name_id)
-        kinds = [int(classify(trace.text(name_id)).activity) for name_id in name_ids.tolist()]
-        return np.array(kinds, np.uint8)[name_of]
+        ids = Distinct.of(table.name_id)
+        kinds = [int(classify(trace.text(name_id)).activity) for name_id in ids.values.tolist()]
+        return ids.own_values(table.name_id, np.array(kinds, np.uint8))
     if isinstance(table, Copies):
         return np.where(between_devices(table), np.uint8(Activity.COMMUNICATION), np.uint8(Activity.COPY))
     kind = Activity.GRAPH if table is trace.graph_launches else Activity.COPY

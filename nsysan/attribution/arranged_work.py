@@ -21,6 +21,7 @@ from nsysan.attribution.activities import (
     kinds_of,
 )
 from nsysan.model.arrays import IdArray, Int64Array
+from nsysan.model.tables import GpuActivities
 from nsysan.model.trace import Trace
 from nsysan.timeline.compiled import compiled
 from nsysan.timeline.occupancy import KindArray
@@ -43,10 +44,9 @@ class _Records(msgspec.Struct, frozen=True, eq=False):
 
     sources: Int64Array
     bounds: Int64Array
+    tables: Sequence[GpuActivities]
     start_ns: Int64Array
     end_ns: Int64Array
-    global_pid: Int64Array
-    device_id: Int64Array
     kinds: KindArray
 
 
@@ -55,6 +55,7 @@ class _Owners(msgspec.Struct, frozen=True, eq=False):
 
     keys: list[tuple[int, int]]
     of_records: IdArray
+    """Table after table, too."""
     counts: Int64Array
 
 
@@ -63,20 +64,17 @@ def _records(trace: Trace, kernel_kinds: KindArray) -> _Records | None:
     tables = {name: table for name, table in trace.gpu_tables().items() if len(table)}
     if not tables:
         return None
-    start_ns, end_ns, global_pid, device_id = (
-        np.concatenate([getattr(table, name) for table in tables.values()], dtype=np.int64)
-        for name in ("start_ns", "end_ns", "global_pid", "device_id")
-    )
+    start_ns = np.concatenate([table.start_ns for table in tables.values()])
+    end_ns = np.concatenate([table.end_ns for table in tables.values()])
     if start_ns.min() < 0 or faults_of(start_ns, end_ns).any():
         return None
     kinds = [kernel_kinds if name == "kernels" else kinds_of(trace, table) for name, table in tables.items()]
     return _Records(
         sources=np.array([SOURCES.index(name) for name in tables]),
         bounds=np.cumsum([0, *map(len, tables.values())]),
+        tables=list(tables.values()),
         start_ns=start_ns,
         end_ns=end_ns,
-        global_pid=global_pid,
-        device_id=device_id,
         kinds=np.concatenate(kinds),
     )
 
@@ -84,11 +82,14 @@ def _records(trace: Trace, kernel_kinds: KindArray) -> _Records | None:
 def _owners(records: _Records) -> _Owners | None:
     """The owners of the records in the order they are met; None where there are too many."""
     pids, devices = np.zeros((2, _MOST_OWNERS), np.int64)
-    of_records = np.empty(len(records.start_ns), np.int32)
-    count = compiled(_number_owners)(records.global_pid, records.device_id, pids, devices, of_records)
-    if count > _MOST_OWNERS:
-        return None
+    of_records, count = np.empty(len(records.start_ns), np.int32), 0
     of_tables = np.split(of_records, records.bounds[1:-1])
+    for table, of_table in zip(records.tables, of_tables, strict=True):
+        # of types that change numba would compile the loop anew
+        global_pids, device_ids = (np.ascontiguousarray(ids, np.int64) for ids in (table.global_pid, table.device_id))
+        count = compiled(_number_owners)(global_pids, device_ids, pids, devices, count, of_table)
+        if count > _MOST_OWNERS:
+            return None
     counts = np.array([np.bincount(of_table, minlength=count) for of_table in of_tables]).T.copy()
     return _Owners([*zip(pids[:count].tolist(), devices[:count].tolist(), strict=True)], of_records, counts)
 
@@ -123,15 +124,19 @@ def _fault_counts(records: _Records, counts: Int64Array) -> Int64Array:
     return fault_counts
 
 
-def _number_owners(
+def _number_owners(  # noqa: PLR0913, PLR0917 -- what goes in, and room for what comes out: numba makes no lists
     global_pids: Sequence[int],
     device_ids: Sequence[int],
     owner_pids: MutableSequence[int],
     owner_devices: MutableSequence[int],
+    count: int,
     owners: MutableSequence[int],
 ) -> int:
-    """Write which owner each row is of; how many there are, one more than there is room for if that is too little."""
-    count = owner = 0
+    """Write which owner each row is of; how many there are, one more than there is room for if that is too little.
+
+    ``count`` of them are known.
+    """
+    owner = count
     for row in range(len(owners)):
         # often the same as before
         if owner == count or global_pids[row] != owner_pids[owner] or device_ids[row] != owner_devices[owner]:
@@ -148,7 +153,7 @@ def _number_owners(
     return count
 
 
-def _deal(  # noqa: PLR0913, PLR0917 -- what goes in, and room for what comes out: numba makes no lists
+def _deal(  # noqa: PLR0913, PLR0917 -- the same
     starts: Sequence[int],
     ends: Sequence[int],
     owners: Sequence[int],

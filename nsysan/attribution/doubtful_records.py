@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
 import numpy as np
 
 from nsysan.attribution.activities import SOURCES, Activities, DeviceActivities
@@ -23,6 +24,13 @@ Repeats = Mapping[str, tuple[int, int]]
 """How many records repeat another one, and how many there are, by table of GPU work."""
 
 
+class _Places(msgspec.Struct, frozen=True, eq=False):
+    """Records, by the place of their table in ``SOURCES``, and their row there."""
+
+    source: IdArray
+    row: IdArray
+
+
 def is_doubtful(repeated: int, count: int) -> bool:
     """Whether so many records of all repeat another one that it must be said."""
     return repeated > 0 and repeated >= REPEATED_ROWS_FRAC * count
@@ -30,23 +38,24 @@ def is_doubtful(repeated: int, count: int) -> bool:
 
 def repeats_in(trace: Trace, works: Sequence[DeviceActivities]) -> Repeats:
     """The repeats of a trace, given the work of all its devices."""
-    together = [_beginning_together(work.activities) for work in works]
-    return {
-        name: (repeated_count(table.take(_doubtful_rows(table, SOURCES.index(name), together))), len(table))
-        for name, table in trace.gpu_tables().items()
-    }
+    beside = [_beside_their_like(work.activities) for work in works]
+    are_sound = not any(work.fault_counts[:, 1:].any() for work in works)
+    found = {}
+    for source, (name, table) in zip(map(SOURCES.index, trace.gpu_tables()), trace.gpu_tables().items(), strict=True):
+        rows = [of_device.row[of_device.source == source] for of_device in beside]
+        without_time = [] if are_sound else [np.flatnonzero(~is_timed(table))]
+        found[name] = (repeated_count(table.take(concatenated([*without_time, *rows]))), len(table))
+    return found
 
 
-def _beginning_together(activities: Activities) -> Activities:
-    """Those that begin with another one."""
-    rows = np.flatnonzero(activities.start_ns[1:] == activities.start_ns[:-1])
-    return activities.take(distinct(np.concatenate([rows, rows + 1])))
-
-
-def _doubtful_rows(table: GpuActivities, source: int, together: Sequence[Activities]) -> IdArray:
-    """The rows that may repeat another one: of those with a time which begin with another of their device."""
-    of_devices = [activities.row[activities.source == source] for activities in together]
-    return concatenated([np.flatnonzero(~is_timed(table)), *of_devices])
+def _beside_their_like(activities: Activities) -> _Places:
+    """Those that stand beside another record of their table with the same begin and end, as all that are equal do."""
+    columns = (activities.start_ns, activities.end_ns, activities.source)
+    firsts = np.flatnonzero(columns[0][1:] == columns[0][:-1])
+    for column in columns[1:]:
+        firsts = firsts[column[firsts + 1] == column[firsts]]
+    places = distinct(np.concatenate([firsts, firsts + 1]))
+    return _Places(activities.source[places], activities.row[places])
 
 
 def _together(ascending_ns: Int64Array) -> BoolArray:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from nsysan.attribution.activities import DeviceRecords, collect_activities
 from nsysan.attribution.clocks import Clock, clocks_of
-from nsysan.attribution.collectives.calls import Introduction
+from nsysan.attribution.collectives.calls import CallsOfReport
 from nsysan.attribution.collectives.job_collectives import JobCollectives
 from nsysan.attribution.collectives.members import Member, members_of
 from nsysan.attribution.collectives.ranks import RankChoice
@@ -77,14 +77,14 @@ class FoldedSums:
 
 
 class ReportNotes(msgspec.Struct, frozen=True):
-    """What is doubtful in a report, and what its processes were told of communicators, where its trace tells neither.
+    """What is doubtful in a report, and its calls of communication, where its trace tells neither.
 
     ``pairing`` is of work and the calls behind it.
     """
 
-    doubts: tuple[Note, ...] = ()
-    pairing: tuple[Note, ...] = ()
-    introductions: tuple[Introduction, ...] = ()
+    doubts: tuple[Note, ...]
+    pairing: tuple[Note, ...]
+    calls: CallsOfReport
 
 
 def build_folded_job(
@@ -123,7 +123,7 @@ def build_folded_job(
         *matching_notes(groups),
     )
     idle, steps = JobIdle([HostThreads(host) for host in hosts], clocks), JobSteps(hosts, None)
-    members = [_member(found, reports[found.report]) for found in working]
+    members = [_member(found, traces[found.report], reports[found.report]) for found in working]
     return Job(
         traces=tuple(traces),
         gpus=tuple(chosen),
@@ -132,14 +132,17 @@ def build_folded_job(
         idle=idle,
         steps=steps,
         stages=JobStages(idle, steps),
-        collectives=JobCollectives(hosts, clocks, members, ranks, introductions=_introductions(told)),
+        collectives=JobCollectives(hosts, clocks, members, ranks, calls=_calls(told)),
         sums=sums,
     )
 
 
-def _introductions(told: Sequence[ReportNotes]) -> list[Introduction] | None:
-    pairs = ((report, one) for report, of_report in enumerate(told) for one in of_report.introductions)
-    return [replace(one, report=report) for report, one in pairs] if told else None
+def _calls(told: Sequence[ReportNotes]) -> list[CallsOfReport]:
+    """The calls of each report, which takes itself for the first."""
+    return [
+        replace(one.calls, introductions=tuple(replace(known, report=report) for known in one.calls.introductions))
+        for report, one in enumerate(told)
+    ]
 
 
 def reports_sharing_gpus(traces: Sequence[Trace], reports: Sequence[FoldedReport | None]) -> set[int]:
@@ -167,9 +170,14 @@ def _gpu(gpu_id: str, group: Sequence[FoundDevice], clocks: Sequence[Clock]) -> 
     return Gpu(gpu_id, group[0].identity, devices, None)
 
 
-def _member(found: FoundDevice, folded: FoldedReport | None) -> Member:
+def _member(found: FoundDevice, trace: Trace, folded: FoldedReport | None) -> Member:
+    """The device as a rank; of folded work the trace may still have communication kernels."""
     if folded is None:
         assert isinstance(found, ListedDevice), "what was not folded is known one by one"
         return members_of([found])[0]
     device = folded.device_of(found.work)
-    return Member(found.id, found.report, device.global_pid, device.device_id, _NO_ROWS, device.communicates)
+    kernels, rows = trace.kernels, _NO_ROWS
+    if kernels is not None and len(kernels):
+        is_own = (kernels.global_pid == device.global_pid) & (kernels.device_id == device.device_id)
+        rows = np.flatnonzero(is_own)
+    return Member(found.id, found.report, device.global_pid, device.device_id, rows, device.communicates)

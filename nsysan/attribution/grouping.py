@@ -49,6 +49,12 @@ def rows_by_key(keys: IdArray, times_ns: Int64Array) -> RowsByKey:
     return RowsByKey(values, bounds, _in_order_of_time(rows, bounds, times_ns))
 
 
+def chosen_by_key(chosen: IdArray, keys: IdArray, times_ns: Int64Array) -> RowsByKey:
+    """These rows grouped by key, each group in order of time; keys and times are those of all rows."""
+    grouped = rows_by_key(keys[chosen], times_ns[chosen])
+    return RowsByKey(grouped.keys, grouped.bounds, chosen[grouped.rows])
+
+
 def _in_order_of_time(rows: IdArray, bounds: Int64Array, times_ns: Int64Array) -> IdArray:
     """The rows with those of each group in order of time; nearly all lie so."""
     times_ns = times_ns[rows]

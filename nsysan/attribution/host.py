@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from nsysan.attribution.cuda_calls import CallKind, call_kinds, is_any
-from nsysan.attribution.grouping import RowsByKey, codes_of, rows_by_key
-from nsysan.attribution.idle.call_causes import call_causes
+from nsysan.attribution.grouping import RowsByKey, chosen_by_key, codes_of, rows_by_key
+from nsysan.attribution.idle.call_causes import call_causes, is_wait_for_gpu
 from nsysan.attribution.idle.range_causes import causes_of_groups
 from nsysan.attribution.launch import NO_CALL, Launches, join_launches
 from nsysan.attribution.ranges.names import NameGroups, name_groups
@@ -19,6 +19,7 @@ from nsysan.model.distinct import coded
 from nsysan.model.host_events import STACKED
 from nsysan.model.tables import ABSENT, NvtxRanges, RuntimeCalls
 from nsysan.model.trace import PROCESS_BITS, Trace
+from nsysan.timeline.labelling import NOBODY
 from nsysan.timeline.ordering import order_of
 
 _NOTHING = np.empty(0, np.int64)
@@ -165,12 +166,28 @@ class Host:
         grouped = rows_by_key(self.processes_of(rows), self.calls.start_ns[rows])
         return RowsByKey(grouped.keys, grouped.bounds, rows[grouped.rows])
 
+    @cached_property
+    def loads_by_thread(self) -> RowsByKey:
+        """The calls that load code, of each thread."""
+        return chosen_by_key(np.flatnonzero(self.kinds == CallKind.LOAD), self.calls.global_tid, self.calls.start_ns)
+
+    @cached_property
+    def waits_by_thread(self) -> RowsByKey:
+        """The calls that wait for the GPU, of each thread."""
+        rows = np.flatnonzero(is_wait_for_gpu(self.kinds, self.call_causes))
+        return chosen_by_key(rows, self.calls.global_tid, self.calls.start_ns)
+
+    @cached_property
+    def named_by_thread(self) -> RowsByKey:
+        """The push/pop ranges of each thread whose names stand for a cause."""
+        rows = np.flatnonzero(self.range_causes != NOBODY)
+        stacked = rows[np.isin(self.ranges.event_type[rows], STACKED)]
+        return chosen_by_key(stacked, self.ranges.global_tid, self.ranges.start_ns)
+
     def _by_thread(self, chosen: BoolArray) -> RowsByKey:
         if chosen.all():
             return rows_by_key(self.ranges.global_tid, self.ranges.start_ns)
-        rows = np.flatnonzero(chosen)
-        grouped = rows_by_key(self.ranges.global_tid[rows], self.ranges.start_ns[rows])
-        return RowsByKey(grouped.keys, grouped.bounds, rows[grouped.rows])
+        return chosen_by_key(np.flatnonzero(chosen), self.ranges.global_tid, self.ranges.start_ns)
 
     @property
     def _call_starts_ns(self) -> Int64Array:

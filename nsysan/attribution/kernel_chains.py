@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from nsysan.attribution.activities import Activities
-from nsysan.attribution.contention.streams import stream_codes
 from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.kernels_of_class import are_of_class
+from nsysan.attribution.streams import streams_of_work
 from nsysan.model.arrays import BoolArray, Int64Array
 from nsysan.model.kernels import KernelClass
 from nsysan.model.partition import Activity
@@ -34,7 +34,7 @@ def chains_of(activities: Activities, trace: Trace) -> Chains:
     """
     if trace.kernels is None or trace.kernel_dimensions is None or not len(activities):
         return _NO_CHAINS
-    stream = stream_codes(activities, trace)
+    stream = streams_of_work({int(activities.report[0]): trace}, activities).codes
     order = order_of(stream, activities.start_ns, activities.end_ns)
     ordered, stream = activities.take(order), stream[order]
     fuses, work, name = _kernels(ordered, trace)

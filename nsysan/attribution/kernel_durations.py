@@ -10,7 +10,7 @@ from nsysan.attribution.activities import SOURCES, Activities
 from nsysan.attribution.duration_groups import Durations, GpuDurations, dealt_by_key, windowed_durations
 from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.columns import concatenated
-from nsysan.model.distinct import coded, distinct
+from nsysan.model.distinct import Distinct, distinct
 from nsysan.model.trace import Trace
 from nsysan.timeline.compiled import compiled
 
@@ -30,8 +30,8 @@ class KernelNames:
 
     def places(self, trace: Trace, name_ids: IdArray) -> IdArray:
         """The number of each name id of the trace."""
-        ids, id_of = coded(name_ids)
-        return self.numbers([trace.text(name_id) for name_id in ids.tolist()])[id_of]
+        ids = Distinct.of(name_ids)
+        return ids.own_values(name_ids, self.numbers([trace.text(name_id) for name_id in ids.values.tolist()]))
 
     def numbers(self, names: Sequence[str]) -> IdArray:
         """The number of each of the names."""

@@ -44,5 +44,8 @@ def _uncalled(table: GpuActivities, rows: Int64Array) -> int:
 
 
 def _begun_before(host: Host, table: GpuActivities, rows: Int64Array) -> int:
-    called = np.flatnonzero(rows != NO_CALL)
-    return int((host.calls.start_ns[rows[called]] > table.start_ns[called]).sum())
+    is_called = rows != NO_CALL
+    if is_called.all():
+        return int(np.count_nonzero(host.calls.start_ns[rows] > table.start_ns))
+    called = np.flatnonzero(is_called)
+    return int(np.count_nonzero(host.calls.start_ns[rows[called]] > table.start_ns[called]))

@@ -146,8 +146,7 @@ def _by_operator(
 ) -> tuple[tuple[ProductKind, ...], Products]:
     """A row an operator, of the kernels that it launched; its data type is that of the longest of them."""
     operators, place_of = coded(operator_of)
-    order = np.lexsort((-times_ns, place_of))
-    longest = order[first_rows(codes_of(place_of[order]))] if len(order) else order
+    longest = _longest(place_of, times_ns)
     kinds, kind_of = _kinds(shapes, shapes.names_of(operators), kernels.name_id[longest], texts)
     starts_ns = np.full(len(operators), np.iinfo(np.int64).max)
     np.minimum.at(starts_ns, place_of, kernels.start_ns)
@@ -156,6 +155,16 @@ def _by_operator(
         start_ns=starts_ns,
         time_ns=summed(times_ns, place_of, len(operators)),
     )
+
+
+def _longest(place_of: IdArray, times_ns: Int64Array) -> Int64Array:
+    """The first of each operator's kernels that takes longest; most operators have a single one."""
+    found = first_rows(place_of)
+    several = np.flatnonzero((np.bincount(place_of) > 1)[place_of])
+    order = several[np.lexsort((-times_ns[several], place_of[several]))]
+    is_first = np.diff(place_of[order], prepend=-1) != 0
+    found[place_of[order[is_first]]] = order[is_first]
+    return found
 
 
 def _kinds(

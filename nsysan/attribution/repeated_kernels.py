@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nsysan.attribution.grouping import codes_of
 from nsysan.model.arrays import BoolArray, Int64Array
+from nsysan.model.distinct import NOWHERE, Distinct, coded
 from nsysan.model.thresholds import REPEATED_RUN_KERNELS, REPEATED_RUN_NAMES
 
 _FORWARD_KERNEL = re.compile(r"forward|fwd", re.IGNORECASE)
@@ -44,13 +44,27 @@ def _in_common_runs(backward: Int64Array, forward: Int64Array) -> BoolArray:
     inside = np.zeros(len(backward), np.bool_)
     if min(len(backward), len(forward)) < REPEATED_RUN_KERNELS:
         return inside
-    windows = [np.lib.stride_tricks.sliding_window_view(names, REPEATED_RUN_KERNELS) for names in (backward, forward)]
-    codes = codes_of(*np.concatenate(windows).T)
-    ordered = np.sort(windows[0], axis=1)
+    codes = _runs(np.concatenate([backward, forward]))
+    of_forward = Distinct.of(codes[len(backward) :])
+    shared = np.flatnonzero(of_forward.places(codes[: len(backward) - REPEATED_RUN_KERNELS + 1]) != NOWHERE)
+    ordered = np.sort(np.lib.stride_tricks.sliding_window_view(backward, REPEATED_RUN_KERNELS)[shared], axis=1)
     various = (np.diff(ordered, axis=1) != 0).sum(axis=1) + 1 >= REPEATED_RUN_NAMES
-    begins = np.flatnonzero(np.isin(codes[: len(windows[0])], codes[len(windows[0]) :]) & various)
+    begins = shared[various]
     inside[(begins[:, None] + np.arange(REPEATED_RUN_KERNELS)).ravel()] = True
     return inside
+
+
+def _runs(names: Int64Array) -> Int64Array:
+    """A number for the kernels from each on that make a run, equal where their names are."""
+    codes, name_count = names.astype(np.int64), int(names.max()) + 1
+    code_count = name_count
+    for place in range(1, REPEATED_RUN_KERNELS):
+        if code_count > np.iinfo(np.int64).max // name_count:
+            values, codes = coded(codes)
+            code_count = len(values)
+        codes = codes[:-1].astype(np.int64) * name_count + names[place:]
+        code_count *= name_count
+    return codes
 
 
 def _in_runs_with(candidates: BoolArray, distinctive: BoolArray, rows: Int64Array, count: int) -> BoolArray:

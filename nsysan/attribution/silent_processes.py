@@ -20,12 +20,14 @@ def silent_process_notes(trace: Trace) -> Iterator[Note]:
     recorded = [distinct(table.global_pid) for table in trace.gpu_tables().values() if len(table)]
     if calls is None or not recorded:
         return
-    silent = ~np.isin(calls.global_tid & PROCESS_BITS, np.concatenate(recorded))
-    if not silent.any():
+    processes = calls.global_tid & PROCESS_BITS
+    unanswered = np.setdiff1d(distinct(processes), np.concatenate(recorded))
+    if not len(unanswered):
         return
+    silent = np.isin(processes, unanswered)
     silent &= is_kernel_launch(trace, calls.name_id) | (call_kinds(trace) == int(CallKind.GRAPH_LAUNCH))
-    processes, counts = np.unique(calls.global_tid[silent] & PROCESS_BITS, return_counts=True)
-    for process, count in zip(processes.tolist(), counts.tolist(), strict=True):
+    silent_ones, counts = np.unique(processes[silent], return_counts=True)
+    for process, count in zip(silent_ones.tolist(), counts.tolist(), strict=True):
         yield Note(
             "process_without_gpu_records",
             f"Process {process_of(process)} in {display_text(trace.name)} made {counted(count, 'launch')}, and none of "

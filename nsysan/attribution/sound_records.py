@@ -86,15 +86,16 @@ def _is_sound(table: Table) -> BoolArray:
     start_ns = columns["start_ns"]
     # moments have no end, and a range that was still open has none either
     end_ns = columns.get("end_ns", start_ns)
-    end_ns = np.where(end_ns == ABSENT, start_ns, end_ns)
-    sound: BoolArray = (start_ns >= -IMPOSSIBLE_NS) & (end_ns <= IMPOSSIBLE_NS) & (end_ns >= start_ns)
-    return sound & _has_possible_value(table)
+    if end_ns.min(initial=0) == ABSENT:
+        end_ns = np.where(end_ns == ABSENT, start_ns, end_ns)
+    sound: BoolArray = end_ns >= start_ns
+    if start_ns.min(initial=0) < -IMPOSSIBLE_NS or end_ns.max(initial=0) > IMPOSSIBLE_NS:
+        sound &= (start_ns >= -IMPOSSIBLE_NS) & (end_ns <= IMPOSSIBLE_NS)
+    return sound & _has_possible_value(table) if isinstance(table, _VALUED) else sound
 
 
-def _has_possible_value(table: Table) -> BoolArray:
+def _has_possible_value(table: CounterSamples | MemoryEvents) -> BoolArray:
     if isinstance(table, CounterSamples):
         most = np.where(table.counter == COUNTERS.index(Counter.GPC_CLOCK), MOST_HZ, MOST_PERCENT)
         return np.asarray((table.value >= 0) & (table.value <= most))
-    if isinstance(table, MemoryEvents):
-        return np.asarray((table.size_bytes >= 0) & (table.size_bytes < IMPOSSIBLE_BYTES))
-    return np.ones(len(table), np.bool_)
+    return np.asarray((table.size_bytes >= 0) & (table.size_bytes < IMPOSSIBLE_BYTES))

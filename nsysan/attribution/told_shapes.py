@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from math import prod
 
 import msgspec
@@ -15,6 +16,7 @@ from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.distinct import distinct
 from nsysan.timeline.labelling import NOBODY, innermost
 
+_NOT_LOOKED_FOR = NOBODY - 1
 _MOST_SIDE = 1 << 40
 """A longer side is damage."""
 
@@ -44,6 +46,18 @@ class ToldShapes:
         self._sides = {name_id: sides for name_id, sides in told if sides is not None}
         self._tells = np.isin(host.ranges.name_id, list(self._sides))
 
+    @property
+    def has_any(self) -> bool:
+        """Whether there are such ranges."""
+        return bool(self._sides)
+
+    @cached_property
+    def known_operators(self) -> IdArray:
+        """By kernel the operator that was found for it, for those of which it was asked."""
+        kernels = self.host.trace.kernels
+        kind = np.int32 if len(self.host.ranges) <= np.iinfo(np.int32).max else np.int64
+        return np.full(0 if kernels is None else len(kernels), _NOT_LOOKED_FOR, kind)
+
     def ranges_of(self, thread: int) -> Int64Array:
         """The rows of those on a thread, ascending."""
         rows = self.host.stacked_by_thread.of(thread)
@@ -58,8 +72,17 @@ class ToldShapes:
         return [self._sides[name_id] for name_id in names.tolist()]
 
 
-def operators_of(told: ToldShapes, kernel_rows: Int64Array) -> Int64Array:
+def operators_of(told: ToldShapes, kernel_rows: Int64Array) -> IdArray:
     """By kernel the innermost operator with known shapes around its call, on the call's thread; else ``NOBODY``."""
+    if not told.has_any:
+        return np.full(len(kernel_rows), NOBODY)
+    asked = kernel_rows[told.known_operators[kernel_rows] == _NOT_LOOKED_FOR]
+    if len(asked):
+        told.known_operators[asked] = _look_for_operators(told, asked)
+    return told.known_operators[kernel_rows]
+
+
+def _look_for_operators(told: ToldShapes, kernel_rows: Int64Array) -> Int64Array:
     host, range_of = told.host, np.full(len(kernel_rows), NOBODY)
     if "kernels" not in host.launches.rows:
         return range_of

@@ -44,4 +44,4 @@ def joined(columns: Sequence[Column], blocks: Iterable[Sequence[Int64Array]]) ->
             for of_column in pieces:
                 of_column[-_JOINED_BLOCKS:] = [concatenated(of_column[-_JOINED_BLOCKS:])]
     # what is joined is let go of, so that one column at a time is there twice
-    return {column.name: concatenated(pieces.pop(0)) for column in columns}
+    return {column.name: narrowed(column.name, concatenated(pieces.pop(0))) for column in columns}

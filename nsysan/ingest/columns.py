@@ -45,11 +45,13 @@ class ColumnRead(msgspec.Struct, frozen=True):
     """The arrays by column, in the order of the file, and how many rows in scope could not be read.
 
     ``arrays`` is None where the table lacks a column that every record needs: no row can be read then. A row whose
-    scope is unknown, because that column holds no integer, cannot be read either.
+    scope is unknown, because that column holds no integer, cannot be read either. ``used_columns`` are those of the
+    whole table that may hold a value in any row: no other does. None where nobody looked for them.
     """
 
     arrays: Mapping[str, IdArray] | None
     unreadable_count: int
+    used_columns: frozenset[str] | None = None
 
 
 class InlineTexts:

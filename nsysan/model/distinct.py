@@ -6,13 +6,16 @@ Most columns of traces are ids without many holes, for which a table of all numb
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from nsysan.model.arrays import IdArray, Int64Array
+from nsysan.model.coded import CodedColumn
+
+AnyNumber = TypeVar("AnyNumber", bound=np.integer[Any])
 
 NOWHERE = -1
 """The place of what is not among the values."""
@@ -39,6 +42,8 @@ class Distinct(msgspec.Struct, frozen=True, eq=False):
         """The distinct values of the column."""
         if not len(column):
             return cls(np.empty(0, np.int64), None)
+        if isinstance(column, CodedColumn):
+            return cls.of(column.occurring().values)
         first, last = int(column.min()), int(column.max())
         if first == last:
             return cls(np.array([first]), np.zeros(1, np.int32))
@@ -61,6 +66,8 @@ class Distinct(msgspec.Struct, frozen=True, eq=False):
         """The place of each row's value among the values, ``NOWHERE`` where it is none of them."""
         if not len(self.values):
             return np.full(len(column), NOWHERE)
+        if isinstance(column, CodedColumn):
+            return self.places(column.values)[column.places]
         places = np.empty(len(column), np.int64 if self._table is None else self._table.dtype)
         for rows in _blocks(len(column)):
             places[rows] = self._places(column[rows])
@@ -68,6 +75,9 @@ class Distinct(msgspec.Struct, frozen=True, eq=False):
 
     def own_places(self, column: IdArray) -> IdArray:
         """The place of each row's value; the values must be those of this very column."""
+        if isinstance(column, CodedColumn):
+            # wide enough to be computed with, as the others are
+            return column.occurring().places.astype(np.int32)
         if len(self.values) == 1:
             return np.zeros(len(column), np.int32)
         if self._table is None:
@@ -77,6 +87,15 @@ class Distinct(msgspec.Struct, frozen=True, eq=False):
             offsets = np.subtract(column[rows], self.values[0], dtype=np.int64) >> self._shift
             places[rows] = self._table[offsets]
         return places
+
+    def own_values(self, column: IdArray, value_of: npt.NDArray[AnyNumber]) -> npt.NDArray[AnyNumber]:
+        """What ``value_of`` has at the place of each row's value; the values must be those of this very column."""
+        if len(self.values) and self.values[0] >= 0 and self.values[-1] < _SMALL_TABLE:
+            # the numbers themselves are places in a small table
+            table = np.zeros(int(self.values[-1]) + 1, value_of.dtype)
+            table[self.values] = value_of
+            return table[column]
+        return value_of[self.own_places(column)]
 
     def _places(self, column: IdArray) -> IdArray:
         places: IdArray
@@ -101,7 +120,8 @@ def distinct(column: IdArray) -> Int64Array:
 
 def coded(column: IdArray) -> tuple[Int64Array, IdArray]:
     """The distinct values in ascending order, and the place of each row's value among them."""
-    if len(column) > _SMALL_TABLE and (changes := _seldom_changes(column)) is not None:
+    is_plain = not isinstance(column, CodedColumn)
+    if is_plain and len(column) > _SMALL_TABLE and (changes := _seldom_changes(column)) is not None:
         heads = np.append([0], changes)
         values, places = coded(column[heads])
         return values, np.repeat(places, np.diff(heads, append=len(column)))

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from nsysan.model.arrays import BoolArray, IdArray, Int64Array
-from nsysan.model.columns import concatenated, narrowed, taken
+from nsysan.model.columns import concatenated, narrowed, quickest_choice, taken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,8 +41,8 @@ class Table(msgspec.Struct, frozen=True, eq=False):
 
     def take(self: AnyTable, rows: Int64Array | BoolArray) -> AnyTable:
         """The records at ``rows`` (positions or a mask), as a table of the same type."""
-        places: IdArray = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.intp, copy=False)
-        return type(self)(**{name: taken(column, places) for name, column in self.columns().items()})
+        chosen = quickest_choice(rows)
+        return type(self)(**{name: taken(column, chosen) for name, column in self.columns().items()})
 
     def part(self: AnyTable, rows: slice) -> AnyTable:
         """Neighbouring records, without a copy of them."""
@@ -64,7 +64,7 @@ class Table(msgspec.Struct, frozen=True, eq=False):
         """The table as a pandas frame with the same column names, for notebooks (needs pandas)."""
         import pandas as pd
 
-        return pd.DataFrame(self.columns())
+        return pd.DataFrame({name: np.asarray(column) for name, column in self.columns().items()})
 
 
 class GpuActivities(Table, frozen=True):

@@ -158,7 +158,7 @@ def _order(options: AnalyzeOptions, paths: Sequence[Path], wanted: Sequence[Anal
     is_plain = options.window == WindowChoice() and not options.evidence
     of_host = any(analysis.of_host for analysis in wanted)
     of_sums = is_plain and not of_host and all(analysis.of_sums for analysis in wanted)
-    by_themselves = is_plain and not of_sums and len(paths) > 1 and not _compares_ranks(wanted)
+    by_themselves = is_plain and not of_sums and len(paths) > 1 and all(analysis.merge for analysis in wanted)
     by_themselves = by_themselves and options.gpu is None and options.marker is None
     return Order(
         nsys=options.nsys,
@@ -190,7 +190,7 @@ def _job_of(
 
 def _compares_ranks(wanted: Sequence[Analysis]) -> bool:
     """Whether any answer may set one rank against others."""
-    return any(analysis.merge is None for analysis in wanted)
+    return any(analysis.merge is None or analysis.of_communication for analysis in wanted)
 
 
 def _unreadable_notes(traces: Sequence[Trace]) -> Iterator[Note]:

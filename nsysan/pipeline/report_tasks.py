@@ -95,7 +95,7 @@ def _read_report(path: Path, options: Order, *, is_one_of_many: bool) -> ReadRep
 
 def _answered(trace: Trace, questions: Sequence[str]) -> ReadReport:
     found = answer_alone(trace, questions)
-    return ReadReport(trace, None) if found is None else ReadReport(without_records(trace), *found)
+    return ReadReport(trace, None) if found is None else ReadReport(*found)
 
 
 def outcome_of(found: bytes | tuple[str, str]) -> Outcome:

@@ -48,7 +48,8 @@ def _can_be_merged(reports: Sequence[ReadReport], questions: Sequence[str]) -> b
     results = [report.answers.results for report in reports if report.answers is not None]
     if len(results) < len(reports) or len({report.trace.profiler for report in reports}) > 1:
         return False
-    for analysis in wanted_analyses(questions):
+    alone = (analysis for analysis in wanted_analyses(questions) if not analysis.of_communication)
+    for analysis in alone:
         found = [of_report.get(analysis.result_type) for of_report in results]
         reasons = {one if isinstance(one, Skipped) else None for one in found}
         if len(reasons) > 1 and None not in reasons:

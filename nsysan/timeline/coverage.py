@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.distinct import distinct, summed
 from nsysan.model.partition import Part
-from nsysan.timeline.occupancy import Occupancy
+from nsysan.timeline.compiled import compiled, is_worth_compiling
+from nsysan.timeline.occupancy import PART_OF_STATE, KindArray, Occupancy
 from nsysan.timeline.ordering import order_of
 
 
@@ -18,34 +20,59 @@ def coverage(occupancy: Occupancy, edges_ns: Int64Array) -> Int64Array:
     holds; a stretch has the difference between its edges. Beyond the window nothing is counted, so rows that fill the
     window add up to its partition, whatever the edges.
     """
-    bounds_ns, parts = occupancy.bounds_ns, occupancy.parts
-    if not len(parts):
+    bounds_ns, states = occupancy.bounds_ns, occupancy.states
+    if not len(states):
         return np.zeros((len(edges_ns) - 1, len(Part)), dtype=np.int64)
     inside_ns = edges_ns.clip(bounds_ns[0], bounds_ns[-1])
-    holding = (np.searchsorted(bounds_ns, inside_ns, side="right") - 1).clip(max=len(parts) - 1)
-    before_ns = sums_before(np.diff(bounds_ns), parts, len(Part), holding)
-    before_ns[np.arange(len(edges_ns)), parts[holding]] += inside_ns - bounds_ns[holding]
+    holding = (np.searchsorted(bounds_ns, inside_ns, side="right") - 1).clip(max=len(states) - 1)
+    before_ns = sums_before(Pieces(bounds_ns[:-1], bounds_ns[1:], states, PART_OF_STATE), len(Part), holding)
+    before_ns[np.arange(len(edges_ns)), PART_OF_STATE[states[holding]]] += inside_ns - bounds_ns[holding]
     return before_ns[1:] - before_ns[:-1]
 
 
-def sums_before(lengths_ns: Int64Array, kinds: IdArray, kind_count: int, places: Int64Array) -> Int64Array:
+class Pieces(msgspec.Struct, frozen=True, eq=False):
+    """Pieces of time in order; of which kind one is, its code tells by ``kind_of_code``."""
+
+    start_ns: Int64Array
+    end_ns: Int64Array
+    codes: KindArray | IdArray
+    kind_of_code: IdArray
+
+
+def sums_before(pieces: Pieces, kind_count: int, places: Int64Array) -> Int64Array:
     """The time of each kind (columns) in the pieces before each place (rows), all less what is before the first one."""
     order = order_of(places)
     ordered = places[order]
-    pieces = slice(ordered[0], ordered[-1])
-    between = np.repeat(np.arange(len(places) - 1), np.diff(ordered))
-    sums_ns = summed(lengths_ns[pieces], between * kind_count + kinds[pieces], (len(places) - 1) * kind_count)
     before_ns = np.zeros((len(places), kind_count), np.int64)
+    if is_worth_compiling(len(pieces.codes)):
+        columns = pieces.start_ns, pieces.end_ns, pieces.codes.astype(np.uint8, copy=False), pieces.kind_of_code
+        compiled(_add_up)(*columns, ordered, order, before_ns)
+        return before_ns
+    chosen = slice(ordered[0], ordered[-1])
+    lengths_ns, kinds = pieces.end_ns[chosen] - pieces.start_ns[chosen], pieces.kind_of_code[pieces.codes[chosen]]
+    between = np.repeat(np.arange(len(places) - 1), np.diff(ordered))
+    sums_ns = summed(lengths_ns, between * kind_count + kinds, (len(places) - 1) * kind_count)
     before_ns[order[1:]] = np.cumsum(sums_ns.reshape(-1, kind_count), axis=0)
     return before_ns
 
 
-def part_edges(occupancy: Occupancy) -> Int64Array:
-    """The moments at which the part changes, with both ends of the window: between two of them one part holds."""
-    kept = np.ones(len(occupancy.bounds_ns), dtype=np.bool_)
-    kept[1:-1] = np.diff(occupancy.parts) != 0
-    edges_ns: Int64Array = occupancy.bounds_ns[kept]
-    return edges_ns
+def _add_up(  # noqa: PLR0913, PLR0917 -- what comes in, and room for what comes out: numba makes no lists
+    starts: Int64Array,
+    ends: Int64Array,
+    codes: KindArray,
+    kind_of_code: IdArray,
+    places: Int64Array,
+    rows: Int64Array,
+    before: Int64Array,
+) -> None:
+    """Write to the row of each place, which ascend, the time of each kind from the first place to there."""
+    sums = np.zeros_like(before[0])
+    piece = places[0]
+    for number in range(len(places)):
+        while piece < places[number]:
+            sums[kind_of_code[codes[piece]]] += ends[piece] - starts[piece]
+            piece += 1
+        before[rows[number]] = sums
 
 
 def even_edges(start_ns: int, end_ns: int, count: int) -> Int64Array:

@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 
 from nsysan.model.arrays import BoolArray, IdArray, Int64Array
-from nsysan.model.distinct import distinct
 from nsysan.timeline.ordering import slices
+from nsysan.timeline.search import search
 
 Stretches = tuple[Int64Array, Int64Array]
 """Begins and ends of stretches of time, which may overlap and lie in any order."""
@@ -38,8 +38,16 @@ class Intervals(msgspec.Struct, frozen=True, eq=False):
 
     def covered_until(self, times_ns: Int64Array) -> Int64Array:
         """The time covered before each moment."""
-        begun = np.searchsorted(self.start_ns, times_ns)
-        total_ns = np.concatenate([[0], np.cumsum(self.durations_ns)])
+        return self._covered_until(times_ns, self._covered_before())
+
+    def _covered_before(self) -> Int64Array:
+        """The time covered before each interval, and by all."""
+        total_ns = np.zeros(len(self) + 1, np.int64)
+        np.cumsum(self.durations_ns, out=total_ns[1:])
+        return total_ns
+
+    def _covered_until(self, times_ns: Int64Array, total_ns: Int64Array) -> Int64Array:
+        begun = search(self.start_ns, times_ns)
         # the last one begun may not have ended yet
         last_end_ns = self.end_ns[np.maximum(begun - 1, 0)] if len(self) else times_ns
         rest_ns: Int64Array = np.where(begun > 0, np.maximum(last_end_ns - times_ns, 0), 0)
@@ -48,14 +56,14 @@ class Intervals(msgspec.Struct, frozen=True, eq=False):
 
     def covers(self, times_ns: Int64Array) -> BoolArray:
         """Whether an interval holds each moment."""
-        begun = np.searchsorted(self.start_ns, times_ns, side="right")
-        held: BoolArray = np.searchsorted(self.end_ns, times_ns, side="right") < begun
+        begun = search(self.start_ns, times_ns, side="right")
+        held: BoolArray = search(self.end_ns, times_ns, side="right") < begun
         return held
 
     def within(self, start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
         """The time covered in each stretch ``[start, end)``."""
-        inside: Int64Array = self.covered_until(end_ns) - self.covered_until(start_ns)
-        return inside
+        total_ns = self._covered_before()
+        return self._covered_until(end_ns, total_ns) - self._covered_until(start_ns, total_ns)
 
     def without(self, other: Intervals) -> Intervals:
         """What of these intervals lies outside of the other ones."""
@@ -68,7 +76,7 @@ class Intervals(msgspec.Struct, frozen=True, eq=False):
 
     def overlap_ns(self, other: Intervals) -> int:
         """The time that both cover."""
-        return int((self.covered_until(other.end_ns) - self.covered_until(other.start_ns)).sum())
+        return int(self.within(other.start_ns, other.end_ns).sum())
 
 
 def union(start_ns: Int64Array, end_ns: Int64Array) -> Intervals:
@@ -100,6 +108,14 @@ def those_near(start_ns: Int64Array, latest_ns: Int64Array, asked: Stretches) ->
 
 def intersection(one: Intervals, other: Intervals) -> Intervals:
     """The moments that both cover."""
-    edges_ns = distinct(np.concatenate([one.start_ns, one.end_ns, other.start_ns, other.end_ns]))
-    in_both = (np.diff(one.covered_until(edges_ns)) > 0) & (np.diff(other.covered_until(edges_ns)) > 0)
-    return union(edges_ns[:-1][in_both], edges_ns[1:][in_both])
+    few, many = sorted((one, other), key=len)
+    # of each of the fewer those that it shares time with follow each other
+    first = np.searchsorted(many.end_ns, few.start_ns, side="right")
+    counts = np.maximum(np.searchsorted(many.start_ns, few.end_ns) - first, 0)
+    places, own = slices(first, counts), np.repeat(np.arange(len(few)), counts)
+    start_ns, end_ns = (
+        np.maximum(many.start_ns[places], few.start_ns[own]),
+        np.minimum(many.end_ns[places], few.end_ns[own]),
+    )
+    # touching ones are one, as where states change
+    return union(start_ns, end_ns)

@@ -11,6 +11,7 @@ from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import distinct
 from nsysan.timeline.compiled import is_worth_compiling
 from nsysan.timeline.ordering import grouped_rows, order_of
+from nsysan.timeline.search import search
 from nsysan.timeline.stack_sweep import NOBODY, sweep_stack
 
 __all__ = [
@@ -49,7 +50,7 @@ class Labelling(msgspec.Struct, frozen=True, eq=False):
         """The label of each moment."""
         if not len(self.bounds_ns):
             return np.full(len(times_ns), NOBODY)
-        places = np.searchsorted(self.bounds_ns, times_ns, side="right") - 1
+        places = search(self.bounds_ns, times_ns, side="right") - 1
         return np.where(places < 0, NOBODY, self.labels[np.maximum(places, 0)])
 
     def pieces(self, start_ns: Int64Array, end_ns: Int64Array) -> Pieces:
@@ -142,7 +143,7 @@ def innermost(start_ns: Int64Array, end_ns: Int64Array) -> Labelling:
 
 def depths_of(start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
     """How many of the intervals before each hold when it begins; they are in order of start, the longest first."""
-    depths: Int64Array = np.arange(len(start_ns)) - np.searchsorted(np.sort(end_ns), start_ns, side="right")
+    depths: Int64Array = np.arange(len(start_ns)) - search(np.sort(end_ns), start_ns, side="right")
     return depths
 
 

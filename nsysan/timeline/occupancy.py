@@ -14,7 +14,10 @@ import numpy.typing as npt
 from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.distinct import summed
 from nsysan.model.partition import Activity, Part, PartTimes, part_of
+from nsysan.timeline.compiled import is_worth_compiling
 from nsysan.timeline.intervals import Intervals, union
+from nsysan.timeline.ordering import is_ascending
+from nsysan.timeline.state_changes import state_changes
 
 KindArray = npt.NDArray[np.uint8]
 """``Activity`` bits, one value per interval."""
@@ -22,7 +25,8 @@ KindArray = npt.NDArray[np.uint8]
 NOTHING = Activity(0)
 STATE_COUNT = 1 << len(Activity)
 _PARTS = tuple(Part)
-_PART_OF_STATE = np.array([_PARTS.index(part_of(Activity(state))) for state in range(STATE_COUNT)], np.int8)
+PART_OF_STATE = np.array([_PARTS.index(part_of(Activity(state))) for state in range(STATE_COUNT)], np.int8)
+"""The part that each state belongs to, as its place in ``Part``."""
 
 
 class StateTimes(msgspec.Struct, frozen=True, eq=False):
@@ -37,7 +41,7 @@ class StateTimes(msgspec.Struct, frozen=True, eq=False):
 
     def part_times(self) -> PartTimes:
         """Time per part of the partition; the parts add up to the window."""
-        return PartTimes(*summed(self.times_ns, _PART_OF_STATE, len(_PARTS)).tolist())
+        return PartTimes(*summed(self.times_ns, PART_OF_STATE, len(_PARTS)).tolist())
 
     def time_where(self, states: BoolArray) -> int:
         """The time spent in any of the ``states``, a mask of 32."""
@@ -58,7 +62,7 @@ class Occupancy(msgspec.Struct, frozen=True, eq=False, dict=True):
     @property
     def parts(self) -> IdArray:
         """The part that each interval belongs to, as its place in ``Part``; neighbours may be equal."""
-        parts: IdArray = _PART_OF_STATE[self.states]
+        parts: IdArray = PART_OF_STATE[self.states]
         return parts
 
     @cached_property
@@ -84,10 +88,16 @@ def states_with(present: Activity, absent: Activity = NOTHING) -> BoolArray:
 
 
 def sweep(start_ns: Int64Array, end_ns: Int64Array, kinds: KindArray, window_ns: tuple[int, int]) -> Occupancy:
-    """The occupancy of the window by the activities, clipped at its edges. Every kind is one ``Activity`` bit.
+    """The occupancy of the window by the activities, clipped at its edges. Every kind is one ``Activity`` bit."""
+    if is_worth_compiling(len(start_ns)) and is_ascending(start_ns):
+        return Occupancy(*state_changes(start_ns, end_ns, kinds, window_ns, STATE_COUNT))
+    return _united(start_ns, end_ns, kinds, window_ns)
 
-    Each kind's intervals are united first, so that a boundary toggles one bit; the state after a moment is then
-    the exclusive or of all boundaries up to it.
+
+def _united(start_ns: Int64Array, end_ns: Int64Array, kinds: KindArray, window_ns: tuple[int, int]) -> Occupancy:
+    """Each kind's intervals are united first, so that a boundary toggles one bit.
+
+    The state after a moment is then the exclusive or of all boundaries up to it.
     """
     first_ns, last_ns = window_ns
     start_ns, end_ns = np.clip(start_ns, first_ns, last_ns), np.clip(end_ns, first_ns, last_ns)

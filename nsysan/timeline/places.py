@@ -7,7 +7,7 @@ from collections.abc import MutableSequence, Sequence
 import numpy as np
 
 from nsysan.model.arrays import Int64Array
-from nsysan.timeline.compiled import compiled, is_worth_compiling
+from nsysan.timeline.compiled import compiled, is_loaded, is_worth_compiling
 
 
 def places_in(ordered_ns: Int64Array, moments_ns: Int64Array, *, after_equal: bool = False) -> Int64Array:
@@ -15,7 +15,8 @@ def places_in(ordered_ns: Int64Array, moments_ns: Int64Array, *, after_equal: bo
 
     The same as ``np.searchsorted``.
     """
-    if not is_worth_compiling(len(ordered_ns) + len(moments_ns)):
+    # numpy's search would be done before numba is loaded
+    if not (is_loaded() and is_worth_compiling(len(ordered_ns) + len(moments_ns))):
         return np.searchsorted(ordered_ns, moments_ns, side="right" if after_equal else "left")
     places = np.empty(len(moments_ns), np.int64)
     compiled(_walk)(np.ascontiguousarray(ordered_ns), np.ascontiguousarray(moments_ns), int(after_equal), places)

@@ -20,6 +20,7 @@ from nsysan.analysis.contention import (
 )
 from nsysan.attribution.contention.queued import called_work, queued_communication
 from nsysan.attribution.job import build_job
+from nsysan.attribution.streams import streams_of_work
 from nsysan.ingest.reading import ReadOptions, read_trace
 from nsysan.model.results import Skipped
 from nsysan.model.text import text_hash
@@ -203,7 +204,8 @@ def test_queued_communication_is_what_a_plain_look_at_all_pairs_finds(drawn: lis
         job = build_job([read_trace(calls.export.write(Path(folder) / "rank0.sqlite"), ReadOptions())])
     [device], host = job.devices, job.idle.threads[0].host
 
-    found = queued_communication(called_work(device.activities, host))
+    streams, window_ns = streams_of_work(job.traces, device.activities), (0, 10**9)
+    found = queued_communication(called_work(device.activities, streams, host, window_ns))
 
     delays = {
         int(start): int(delay) for start, delay in zip(found.start_ns, found.start_ns - found.ready_ns, strict=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from nsysan.ingest.sqlite import page_columns
+from nsysan.model.arrays import IdArray, Int64Array
 from tests.ingest.reading import edit
 
 if page_columns.is_module_there():
@@ -161,3 +162,68 @@ def test_a_table_that_begins_nowhere_is_handed_over(path: Path, root_page: int) 
 
     with pytest.raises(_columns.HandOverError, match="page number"):
         _columns.Scan(os.fsencode(path), layout=layout, columns=[NUMBER], scope=None, id_of_text=len)
+
+
+def kept(path: Path, *numbers: int, form: _columns.Form = _columns.Form.NARROW) -> tuple[IdArray, Int64Array | None]:
+    """How the numbers, one a row, are kept."""
+    edit(path, "DELETE FROM t1", "INSERT INTO t1 VALUES " + ", ".join(f"({number}, NULL)" for number in numbers))
+    column = _columns.Column(sources=[0], is_needed=True, accepts_null=False, text=None, form=form)
+    scanned = scan(path, (column,))
+    counts = list(iter(lambda: scanned.keep(1), None))
+    assert sum(counts) == len(numbers)
+    ((found, values),) = scanned.kept()
+    return found, values
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+@pytest.mark.parametrize("small_count", [1, 3, 10_000])
+def test_numbers_take_the_bytes_of_the_widest_wherever_it_comes(path: Path, bits: int, small_count: int) -> None:
+    first, last = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+    small = [0, 1] * small_count
+    for numbers in ([last, *small], [*small, first], [*small, last, *small]):
+        found, values = kept(path, *numbers)
+        assert (found.tolist(), found.itemsize, values) == (numbers, bits // 8, None)
+    if bits < 64:
+        assert kept(path, *small, last + 1)[0].itemsize == kept(path, first - 1, *small)[0].itemsize == bits // 4
+
+
+@pytest.mark.parametrize("form", [_columns.Form.NARROW, _columns.Form.WIDE])
+def test_one_number_in_all_rows_is_kept_once(path: Path, form: _columns.Form) -> None:
+    found, _ = kept(path, *[-300] * 20_000, form=form)
+
+    assert found.tolist() == [-300]
+
+
+def test_wide_numbers_take_eight_bytes(path: Path) -> None:
+    found, _ = kept(path, 7, 7, 8, form=_columns.Form.WIDE)
+
+    assert (found.tolist(), found.itemsize) == ([7, 7, 8], 8)
+
+
+def test_coded_numbers_are_places_among_values_in_order_of_appearance(path: Path) -> None:
+    found, values = kept(path, 1 << 48, -5, -5, 1 << 48, 0, form=_columns.Form.CODED)
+
+    assert (found.tolist(), found.itemsize) == ([0, 1, 1, 0, 2], 1)
+    assert values is not None
+    assert values.tolist() == [1 << 48, -5, 0]
+
+
+@pytest.mark.parametrize("step", [1, 1 << 52], ids=["one after the other", "chosen to be slow"])
+def test_coded_numbers_of_many_values(path: Path, step: int) -> None:
+    # numbers whose low bits are all 0 meet at one place of a table that multiplies them
+    numbers = [step * (row % 2_000 - 1_000) for row in range(9_000)]
+
+    found, values = kept(path, *numbers, form=_columns.Form.CODED)
+
+    assert (values is None) == (step > 1)
+    assert (found if values is None else values[found]).tolist() == numbers
+
+
+def test_columns_with_values_are_told(path: Path) -> None:
+    edit(path, "CREATE TABLE t2 (a, t)", "INSERT INTO t2 VALUES (1, NULL), (2, NULL)")
+    edit(path, "DROP TABLE t1", "ALTER TABLE t2 RENAME TO t1")
+    scanned = scan(path, (TEXT,))
+
+    scanned.keep(ROWS)
+
+    assert scanned.is_used == [True, False]

@@ -16,7 +16,14 @@ from hypothesis import strategies as st
 
 from nsysan.ingest.columns import Scope
 from nsysan.ingest.sqlite import page_columns
-from tests.ingest.columns_twice import COLUMNS, SCOPE, asked_from_sqlite, read_from_pages
+from tests.ingest.columns_twice import (
+    COLUMNS,
+    SCOPE,
+    asked_from_sqlite,
+    holding_values,
+    read_from_pages,
+    used_columns,
+)
 
 pytestmark = [
     pytest.mark.native,
@@ -118,3 +125,5 @@ def test_any_table_is_read_alike_or_handed_over(
 
     event("handed over" if from_pages is None else "read")
     assert from_pages in (None, asked_from_sqlite(path, "t1", COLUMNS, scope))
+    if from_pages is not None:
+        assert holding_values(path, "t1") <= (used_columns(path, "t1", COLUMNS, scope) or frozenset())

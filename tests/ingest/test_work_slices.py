@@ -25,8 +25,9 @@ STARTS = st.lists(st.integers(-2, 20), max_size=20)
 
 
 @pytest.fixture(autouse=True)
-def _no_slice_is_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
+def _slices_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "FEWEST_ROWS", 1)
+    monkeypatch.setattr(module, "WAITED_BLOCKS", 1)
 
 
 def stream(kind: RecordTable[Any], starts: list[int], rows_a_block: int) -> WorkStream:
@@ -73,9 +74,14 @@ def test_a_late_row_is_waited_for_a_block_long() -> None:
     assert pieces == [[1, 2], [5, 6, 4, 9, 10, 11]]
 
 
-def test_a_row_that_lies_later_demands_the_whole() -> None:
+def test_a_row_that_lies_later_demands_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    starts = {"kernels": [1, 2, 5, 6, 8, 9, 1, 10]}
+
     with pytest.raises(WholeNeededError):
-        list(sliced({"kernels": [1, 2, 5, 6, 8, 9, 1, 10]}, 2))
+        list(sliced(starts, 2))
+
+    monkeypatch.setattr(module, "WAITED_BLOCKS", 3)
+    assert [piece["kernels"].start_ns.tolist() for piece in sliced(starts, 2)] == [[1, 2, 5, 6, 8, 9, 1, 10]]
 
 
 def test_rows_in_order_are_never_late() -> None:

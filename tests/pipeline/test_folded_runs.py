@@ -59,7 +59,7 @@ def watched_slices(monkeypatch: pytest.MonkeyPatch) -> list[Trace]:
 def test_sums_are_those_of_the_whole_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = report(tmp_path, seed=7)
     # one block and one slice would be the whole again
-    monkeypatch.setattr("nsysan.ingest.sqlite.page_columns._SMALL_BLOCK_ROWS", 500)
+    monkeypatch.setattr("nsysan.ingest.sqlite.page_columns._BLOCK_ROWS", 500)
     monkeypatch.setattr("nsysan.ingest.nsys.work_slices.FEWEST_ROWS", 500)
     slices = watched_slices(monkeypatch)
 

@@ -51,7 +51,7 @@ def without_time(run: Run) -> Run:
 def cluster() -> Iterator[Any]:
     distributed = pytest.importorskip("distributed", reason="a Dask cluster needs the extra cluster")
     with distributed.LocalCluster(
-        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
     ) as found:
         yield found
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
 
+from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.idle_causes import IdleByCause
 from nsysan.analysis.kernel_summary import KernelSummary
 from nsysan.analysis.launches import Launches
+from nsysan.analysis.rank_waits import RankWaits
 from nsysan.analysis.registry import analyses
 from nsysan.attribution.folded_work import FoldedWork
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
@@ -28,12 +31,15 @@ from tests.runs import result_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from nsysan.model.run import Run
     from nsysan.pipeline.report_tasks import Outcome
     from nsysan.synth.scenario import Scenario
 
+MEGATRON = [
+    Path(__file__).parents[3] / "shared" / "evidence" / f"torch-megatron-tp2-rank{rank}.pt.trace.json.gz"
+    for rank in (0, 1)
+]
 OF_SUMS = AnalyzeOptions(only=tuple(analysis.id for analysis in analyses() if analysis.of_sums))
 BY_THEMSELVES = AnalyzeOptions(only=tuple(analysis.id for analysis in analyses() if analysis.merge is not None))
 ALONE = Order(questions=BY_THEMSELVES.only)
@@ -62,14 +68,43 @@ def folded(paths: Sequence[Path]) -> list[bool]:
 
 
 @pytest.mark.parametrize("scenario", all_scenarios(), ids=lambda scenario: scenario.name)
-def test_sums_of_ranks_are_those_of_their_records(tmp_path: Path, scenario: Scenario) -> None:
+def test_sums_and_answers_of_ranks_are_those_of_their_records(tmp_path: Path, scenario: Scenario) -> None:
     made = generate(Request(scenario=scenario, rank_count=3, step_count=2, layout=Layout.PER_RANK))
     paths = [export.write(tmp_path / name) for name, export in made.exports.items()]
 
-    assert told(analyze(paths, OF_SUMS)) == by_wholes(paths)
-    assert all(folded(paths))
-    assert told(analyze(paths, BY_THEMSELVES)) == by_wholes(paths, BY_THEMSELVES)
-    assert all(one.answers for one in read_here(paths, ALONE) if isinstance(one, ReadReport))
+    for options, order in ((OF_SUMS, SUMS_ONLY), (BY_THEMSELVES, ALONE)):
+        assert told(analyze(paths, options)) == by_wholes(paths, options)
+        found = [one for one in read_here(paths, order) if isinstance(one, ReadReport)]
+        assert all(one.work is not None and (one.answers is not None) == bool(order.questions) for one in found)
+
+
+@pytest.mark.parametrize("scenario", ["rooted_collectives", "pipeline_bubble", "tensor_parallel", "moe_skew"])
+def test_waits_are_those_of_the_traces_with_payloads_on_clocks_of_their_own(tmp_path: Path, scenario: str) -> None:
+    chosen = next(one for one in all_scenarios() if one.name == scenario)
+    made = generate(
+        Request(
+            scenario=chosen,
+            rank_count=4,
+            step_count=4,
+            layout=Layout.PER_RANK,
+            includes_blobs=True,
+            clock_error_ns=5_000_000,
+        )
+    )
+    paths = [export.write(tmp_path / name) for name, export in made.exports.items()]
+
+    run = told(analyze(paths, BY_THEMSELVES))
+
+    assert run == by_wholes(paths, BY_THEMSELVES)
+    assert any(row.bytes and row.wait_ns is not None for row in result_of(run, Collectives).collectives)
+
+
+@pytest.mark.skipif(not MEGATRON[0].exists(), reason="the shared real traces are not beside this checkout")
+def test_two_real_ranks_answer_as_they_do_together() -> None:
+    run = told(analyze(MEGATRON, BY_THEMSELVES))
+
+    assert run == by_wholes(MEGATRON, BY_THEMSELVES)
+    assert result_of(run, RankWaits).rank_waits
 
 
 @pytest.mark.parametrize("options", [OF_SUMS, BY_THEMSELVES], ids=["sums", "answers"])

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nsysan.model.partition import Activity, Part, part_of
-from nsysan.timeline.coverage import coverage, even_edges, part_edges
+from nsysan.timeline.coverage import coverage, even_edges
 from nsysan.timeline.occupancy import Occupancy, sweep
+from nsysan.timeline.part_runs import longest_runs, part_edges
 
 PARTS = list(Part)
 Piece = tuple[int, int, Activity]
@@ -35,7 +36,7 @@ def part_at(moment: int, drawn: list[Piece]) -> Part:
     return part_of(running)
 
 
-@settings(deadline=None)
+@pytest.mark.usefixtures("mode")
 @given(pieces, windows, edges)
 def test_each_stretch_holds_the_nanoseconds_of_each_part(
     drawn: list[Piece], window_ns: tuple[int, int], edges_ns: list[int]
@@ -48,7 +49,7 @@ def test_each_stretch_holds_the_nanoseconds_of_each_part(
     assert coverage(occupancy_of(drawn, window_ns), np.array(edges_ns)).tolist() == expected.tolist()
 
 
-@settings(deadline=None)
+@pytest.mark.usefixtures("mode")
 @given(pieces, windows, st.lists(st.tuples(st.integers(-5, 60), st.integers(0, 20)), min_size=1, max_size=5))
 def test_stretches_may_overlap_and_come_in_any_order(
     drawn: list[Piece], window_ns: tuple[int, int], stretches: list[tuple[int, int]]
@@ -61,7 +62,7 @@ def test_stretches_may_overlap_and_come_in_any_order(
     assert together == [coverage(occupancy, pair)[0].tolist() for pair in pairs]
 
 
-@settings(deadline=None)
+@pytest.mark.usefixtures("mode")
 @given(pieces, windows, st.lists(st.integers(1, 30), min_size=1, max_size=4))
 def test_every_level_adds_up_to_the_partition(
     drawn: list[Piece], window_ns: tuple[int, int], counts: list[int]
@@ -74,7 +75,7 @@ def test_every_level_adds_up_to_the_partition(
         assert coverage(occupancy, edges_ns).sum(axis=0).tolist() == expected
 
 
-@settings(deadline=None)
+@pytest.mark.usefixtures("mode")
 @given(pieces, windows)
 def test_between_two_changes_one_part_holds(drawn: list[Piece], window_ns: tuple[int, int]) -> None:
     occupancy = occupancy_of(drawn, window_ns)
@@ -82,6 +83,38 @@ def test_between_two_changes_one_part_holds(drawn: list[Piece], window_ns: tuple
 
     assert (held.sum(axis=1) == 1).all()
     assert (held[1:] != held[:-1]).any(axis=1).all()
+
+
+@pytest.mark.usefixtures("mode")
+@given(pieces, windows)
+def test_the_longest_stretch_of_a_part_is_the_first_of_those_that_take_longest(
+    drawn: list[Piece], window_ns: tuple[int, int]
+) -> None:
+    runs = [(part, list(run)) for part, run in groupby(range(*window_ns), key=lambda moment: part_at(moment, drawn))]
+    expected = [
+        max(
+            ((run[0], run[-1] + 1) for of, run in runs if of is part),
+            key=lambda span: span[1] - span[0],
+            default=(0, 0),
+        )
+        for part in PARTS
+    ]
+
+    count, longest_ns = longest_runs(occupancy_of(drawn, window_ns))
+
+    assert (count, [tuple(span) for span in longest_ns.tolist()]) == (len(runs), expected)
+
+
+@given(pieces, windows, st.integers(0, 20), st.integers(0, 20))
+def test_edges_among_some_bounds_are_those_of_all_that_are_among_them(
+    drawn: list[Piece], window_ns: tuple[int, int], first: int, count: int
+) -> None:
+    occupancy = occupancy_of(drawn, window_ns)
+    among = set(occupancy.bounds_ns[first : first + count].tolist())
+
+    found = part_edges(occupancy, first, first + count).tolist()
+
+    assert found == [moment for moment in part_edges(occupancy).tolist() if moment in among]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby, pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -10,12 +11,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsysan.model.partition import Activity, PartTimes
+from nsysan.timeline import occupancy as sweeping
+from nsysan.timeline import state_changes
 from nsysan.timeline.intervals import union
 from nsysan.timeline.occupancy import states_with, sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 C, N, F, G, M = Activity.COMPUTE, Activity.COMMUNICATION, Activity.FUSED, Activity.GRAPH, Activity.COPY
 
 Piece = tuple[int, int, Activity]
+
+
+@pytest.fixture(autouse=True, scope="module", params=["columns", "loop", "machine code"])
+def way(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Every test goes the ways of few and of many activities; the loop also as it is written."""
+    if request.param == "machine code":
+        pytest.importorskip("numba", reason="numba is not installed")
+    with pytest.MonkeyPatch.context() as patched:
+        if request.param != "columns":
+            patched.setattr(sweeping, "is_worth_compiling", lambda _row_count: True)
+        if request.param == "loop":
+            patched.setattr(state_changes, "compiled", lambda loop: loop)
+        yield
+
 
 pieces = st.lists(st.tuples(st.integers(-5, 45), st.integers(0, 20), st.sampled_from(list(Activity))), max_size=25)
 windows = st.tuples(st.integers(-8, 50), st.integers(0, 40)).map(lambda pair: (pair[0], pair[0] + pair[1]))
@@ -36,9 +56,10 @@ def _moments(activities: list[Piece], kind: Activity, window_ns: tuple[int, int]
     return {moment for start, end, of in activities if of is kind for moment in range(start, end) if moment in inside}
 
 
+@pytest.mark.usefixtures("mode")
 @given(pieces, windows)
 def test_parts_equal_the_set_expressions_on_every_nanosecond(drawn: list[Piece], window_ns: tuple[int, int]) -> None:
-    activities = [(start, start + length, kind) for start, length, kind in drawn]
+    activities = sorted((start, start + length, kind) for start, length, kind in drawn)
     c, n, f, g, m = (_moments(activities, kind, window_ns) for kind in Activity)
     everything = set(range(*window_ns))
 
@@ -53,9 +74,10 @@ def test_parts_equal_the_set_expressions_on_every_nanosecond(drawn: list[Piece],
     )
 
 
+@pytest.mark.usefixtures("mode")
 @given(pieces, windows)
 def test_gaps_equal_the_runs_of_idle_nanoseconds(drawn: list[Piece], window_ns: tuple[int, int]) -> None:
-    activities = [(start, start + length, kind) for start, length, kind in drawn]
+    activities = sorted((start, start + length, kind) for start, length, kind in drawn)
     busy = {moment for kind in Activity for moment in _moments(activities, kind, window_ns)}
     runs = [list(run) for idle, run in groupby(range(*window_ns), key=lambda moment: moment not in busy) if idle]
 
@@ -65,9 +87,10 @@ def test_gaps_equal_the_runs_of_idle_nanoseconds(drawn: list[Piece], window_ns: 
     assert found == [(run[0], run[-1] + 1) for run in runs]
 
 
+@pytest.mark.usefixtures("mode")
 @given(pieces, windows)
 def test_neighbouring_states_differ_and_fill_the_window(drawn: list[Piece], window_ns: tuple[int, int]) -> None:
-    occupancy = sweep(*_arrays([(start, start + length, kind) for start, length, kind in drawn]), window_ns)
+    occupancy = sweep(*_arrays(sorted((start, start + length, kind) for start, length, kind in drawn)), window_ns)
 
     assert (occupancy.bounds_ns[0], occupancy.bounds_ns[-1]) == window_ns
     assert (np.diff(occupancy.bounds_ns) > 0).all()

@@ -31,7 +31,7 @@ def excerpt_around(
     """
     first_ns, last_ns = window_ns
     shown = (activities.end_ns > activities.start_ns) & (activities.end_ns > first_ns) & (activities.start_ns < last_ns)
-    inside = activities.take(shown)
+    inside = activities if shown.all() else activities.take(shown)
     if len(inside) <= limit:
         return Excerpt(Intervals(np.array([first_ns]), np.array([last_ns])), inside)
     search = _Search(inside, window_ns)

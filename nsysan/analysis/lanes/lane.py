@@ -13,9 +13,10 @@ from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import distinct
 from nsysan.model.packing import pack
 from nsysan.model.partition import Part
-from nsysan.timeline.coverage import coverage, even_edges, part_edges
+from nsysan.timeline.coverage import coverage, even_edges
 from nsysan.timeline.intervals import Intervals
 from nsysan.timeline.occupancy import Occupancy
+from nsysan.timeline.part_runs import longest_runs, part_edges
 
 OUTSIDE = "outside"
 COLUMNS = (*(part.value for part in Part), OUTSIDE, *(cause.value for cause in CAUSES_LAST_FIRST))
@@ -91,21 +92,31 @@ def pack_lane(edges_ns: Int64Array, times_ns: Int64Array, gpu_count: int, causes
 
 def _cut(occupancy: Occupancy, exact: Intervals, limit: int, idle: IdlePieces | None) -> Int64Array:
     """The edges of the pieces."""
-    parts_ns = part_edges(occupancy)
-    causes_ns = parts_ns[:0] if idle is None else cause_edges(idle)
     most = 2 * limit + 1
-    if max(len(parts_ns), len(causes_ns)) <= most:
-        changes_ns = distinct(np.concatenate([parts_ns, causes_ns]))
+    if longest_runs(occupancy)[0] < most:
+        coarse_ns = part_edges(occupancy)
+        changes_ns = coarse_ns if idle is None else distinct(np.concatenate([coarse_ns, cause_edges(idle)]))
         if len(changes_ns) <= most:
             return changes_ns
-    # a mixed piece with causes may have three times the columns of one without
-    even_ns = even_edges(int(parts_ns[0]), int(parts_ns[-1]), max(limit // (2 if idle is None else 3), 1))
-    coarse_ns = parts_ns if len(parts_ns) <= most else even_ns
-    return distinct(np.concatenate([coarse_ns, *_inside(parts_ns, exact), *_inside(causes_ns, exact)]))
+    else:
+        # a mixed piece with causes may have three times the columns of one without
+        count = max(limit // (2 if idle is None else 3), 1)
+        coarse_ns = even_edges(int(occupancy.bounds_ns[0]), int(occupancy.bounds_ns[-1]), count)
+    return distinct(np.concatenate([coarse_ns, *_inside(occupancy, idle, exact)]))
 
 
-def _inside(moments_ns: Int64Array, intervals: Intervals) -> Iterator[Int64Array]:
-    """Of the moments, which ascend, those that lie in each interval, its end included."""
+def _inside(occupancy: Occupancy, idle: IdlePieces | None, intervals: Intervals) -> Iterator[Int64Array]:
+    """The moments in each interval, its end included, at which the part changes or the cause."""
+    bounds = _places(occupancy.bounds_ns, intervals)
+    yield from (part_edges(occupancy, first, last) for first, last in bounds)
+    if idle is not None:
+        begins = _places(idle.start_ns, intervals)
+        # the first of them changes the cause of the piece before
+        yield from (cause_edges(idle.take(np.arange(max(first - 1, 0), last))) for first, last in begins)
+
+
+def _places(moments_ns: Int64Array, intervals: Intervals) -> Iterator[tuple[int, int]]:
+    """Which of the moments, which ascend, lie in each interval, its end included: from the first to before the last."""
     first = np.searchsorted(moments_ns, intervals.start_ns).tolist()
     last = np.searchsorted(moments_ns, intervals.end_ns, side="right").tolist()
-    yield from (moments_ns[begin:end] for begin, end in zip(first, last, strict=True))
+    yield from zip(first, last, strict=True)

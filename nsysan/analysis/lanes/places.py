@@ -14,8 +14,8 @@ from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import coded, distinct
 from nsysan.model.partition import Part
 from nsysan.model.text import text_hash
-from nsysan.timeline.coverage import part_edges
 from nsysan.timeline.occupancy import Occupancy
+from nsysan.timeline.part_runs import longest_runs
 
 PLACE_COUNT = 50
 """So many of the kernels with the most time have a place."""
@@ -51,17 +51,14 @@ def longest_stretches(gpus: Sequence[Gpu]) -> tuple[PartPlace, ...]:
 
 def _longest_of_parts(gpu_id: str, occupancy: Occupancy) -> Iterator[PartPlace]:
     """The longest stretch of each part that a GPU has."""
-    edges_ns = part_edges(occupancy)
-    parts = occupancy.parts[np.searchsorted(occupancy.bounds_ns, edges_ns[:-1])]
-    lengths_ns = np.diff(edges_ns)
+    _, longest_ns = longest_runs(occupancy)
     for part in PLACED_PARTS:
-        rows = np.flatnonzero(parts == list(Part).index(part))
-        if len(rows):
-            row = int(rows[np.argmax(lengths_ns[rows])])
-            yield PartPlace(part, gpu_id, int(edges_ns[row]), int(edges_ns[row + 1]))
+        start_ns, end_ns = longest_ns[list(Part).index(part)].tolist()
+        if end_ns > start_ns:
+            yield PartPlace(part, gpu_id, start_ns, end_ns)
 
 
-def longest_runs(job: Job, gpus: Sequence[Gpu], rows: Sequence[KernelRow]) -> tuple[KernelPlace, ...]:
+def longest_kernels(job: Job, gpus: Sequence[Gpu], rows: Sequence[KernelRow]) -> tuple[KernelPlace, ...]:
     """The place of each of these kernels that ran on one of the GPUs, in the order of the rows."""
     wanted = {row.name_hash for row in rows[:PLACE_COUNT]}
     longest: dict[str, KernelPlace] = {}
@@ -76,20 +73,18 @@ def longest_runs(job: Job, gpus: Sequence[Gpu], rows: Sequence[KernelRow]) -> tu
 def _longest_on(job: Job, gpu: Gpu, wanted: set[str]) -> Iterator[KernelPlace]:
     """The longest run on one GPU of each name that is wanted, which may have several ids and be in several reports."""
     first_ns, last_ns = gpu.window_ns
-    is_kernel = gpu.activities.are_of("kernels")
-    kernels = gpu.activities.take(
-        is_kernel & (gpu.activities.start_ns >= first_ns) & (gpu.activities.end_ns <= last_ns)
-    )
-    for report in distinct(kernels.report).tolist():
-        trace, of_report = job.traces[report], kernels.take(kernels.report == report)
+    activities = gpu.activities
+    inside = activities.are_of("kernels") & (activities.start_ns >= first_ns) & (activities.end_ns <= last_ns)
+    for report in distinct(activities.report).tolist():
+        trace, own = job.traces[report], np.flatnonzero(inside & (activities.report == report))
         if trace.kernels is None:
             continue
-        ids, id_of = coded(trace.kernels.name_id[of_report.row])
-        for row in _longest_of_each(id_of, of_report.end_ns - of_report.start_ns).tolist():
+        ids, id_of = coded(trace.kernels.name_id[activities.row[own]])
+        start_ns, end_ns = activities.start_ns[own], activities.end_ns[own]
+        for row in _longest_of_each(id_of, end_ns - start_ns).tolist():
             name_hash = text_hash(trace.text(int(ids[id_of[row]])))
             if name_hash in wanted:
-                start_ns, end_ns = int(of_report.start_ns[row]), int(of_report.end_ns[row])
-                yield KernelPlace(name_hash, gpu.id, start_ns, end_ns - start_ns)
+                yield KernelPlace(name_hash, gpu.id, int(start_ns[row]), int(end_ns[row] - start_ns[row]))
 
 
 def _longest_of_each(id_of: Int64Array, lengths_ns: Int64Array) -> Int64Array:

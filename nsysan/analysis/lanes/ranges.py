@@ -11,15 +11,16 @@ from nsysan.analysis.lanes.bundles import by_depth, pack_bundles
 from nsysan.analysis.lanes.names import NameTable
 from nsysan.attribution.clocks import Clock
 from nsysan.attribution.devices import Gpu
+from nsysan.attribution.host import Host
 from nsysan.attribution.job import Job
-from nsysan.model.arrays import BoolArray, Int64Array
-from nsysan.model.distinct import coded
+from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.packing import pack
-from nsysan.model.tables import ABSENT, NvtxRanges
+from nsysan.model.tables import ABSENT
 from nsysan.model.trace import PID_MASK, PROCESS_BITS, Trace, process_of
 from nsysan.timeline.intervals import Intervals
 from nsysan.timeline.labelling import depths_of
-from nsysan.timeline.ordering import foremost, order_of
+from nsysan.timeline.ordering import foremost, is_ascending, order_of
+from nsysan.timeline.search import search
 
 THREADS_PER_GPU = 2
 DEPTH_LIMIT = 4
@@ -56,80 +57,100 @@ class RangeRoom(msgspec.Struct, frozen=True):
     spans: Intervals
 
 
+class _Cut(msgspec.Struct, frozen=True, eq=False):
+    """Ranges of a thread that take some time in the window, cut at its edges, in order of begin, the longest first."""
+
+    trace: Trace
+    global_tid: int
+    rows: IdArray
+    start_ns: Int64Array
+    end_ns: Int64Array
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, chosen: BoolArray | Int64Array) -> _Cut:
+        """Those of them."""
+        return _Cut(self.trace, self.global_tid, self.rows[chosen], self.start_ns[chosen], self.end_ns[chosen])
+
+
 def threads_of(job: Job, gpu: Gpu, clocks: Sequence[Clock], room: RangeRoom) -> tuple[ThreadRanges, ...]:
     """The threads of the GPU's processes that have the most ranges in its window."""
-    found: list[tuple[int, Trace, NvtxRanges, int]] = []
+    found: list[_Cut] = []
     for device in gpu.devices:
-        trace = job.idle.threads[device.report].host.trace
+        host = job.idle.threads[device.report].host
         shift_ns = clocks[device.report].shift_to(clocks[gpu.devices[0].report])
-        ranges = _ranges_in(trace, device.global_pid, shift_ns, gpu.window_ns)
-        threads, places = coded(ranges.global_tid)
-        counts = np.bincount(places, minlength=len(threads))
-        found += [(count, trace, ranges, tid) for tid, count in zip(threads.tolist(), counts.tolist(), strict=True)]
-    busiest = sorted(found, key=lambda entry: -entry[0])[:THREADS_PER_GPU]
-    return tuple(
-        _pack_thread(trace, ranges.take(ranges.global_tid == tid), gpu.window_ns[0], room)
-        for _, trace, ranges, tid in busiest
+        threads = np.union1d(host.stacked_by_thread.keys, host.unstacked_by_thread.keys)
+        own = threads[threads & PROCESS_BITS == device.global_pid].tolist()
+        found += [_cut(host, global_tid, shift_ns, gpu.window_ns) for global_tid in own]
+    busiest = sorted(filter(len, found), key=lambda cut: -len(cut))[:THREADS_PER_GPU]
+    return tuple(_pack_thread(cut, gpu.window_ns[0], room) for cut in busiest)
+
+
+def _cut(host: Host, global_tid: int, shift_ns: int, window_ns: tuple[int, int]) -> _Cut:
+    """The ranges of a thread in the window."""
+    unstacked = host.unstacked_by_thread.of(global_tid)
+    rows = host.stacked_by_thread.of(global_tid)
+    rows = np.concatenate([rows, unstacked]) if len(unstacked) else rows
+    ends_ns = host.ranges.end_ns[rows]
+    start_ns, end_ns = (
+        host.ranges.start_ns[rows] + shift_ns,
+        np.where(ends_ns == ABSENT, window_ns[1], ends_ns + shift_ns),
     )
+    cut = _Cut(host.trace, global_tid, rows, start_ns.clip(*window_ns), end_ns.clip(*window_ns))
+    solid = cut.end_ns > cut.start_ns
+    if not solid.all():
+        cut = cut.take(solid)
+    order = order_of(cut.start_ns, -cut.end_ns, cut.rows)
+    return cut if is_ascending(order) else cut.take(order)
 
 
-def _ranges_in(trace: Trace, global_pid: int, shift_ns: int, window_ns: tuple[int, int]) -> NvtxRanges:
-    """The ranges of a process that take some time in the window, cut at its edges, in order of begin."""
-    if trace.nvtx_ranges is None:
-        return NvtxRanges.concatenate([])
-    ranges = trace.nvtx_ranges.take((trace.nvtx_ranges.global_tid & PROCESS_BITS) == global_pid)
-    ends_ns = np.where(ranges.end_ns == ABSENT, window_ns[1], ranges.end_ns + shift_ns)
-    columns = ranges.columns()
-    columns |= {"start_ns": (ranges.start_ns + shift_ns).clip(*window_ns), "end_ns": ends_ns.clip(*window_ns)}
-    cut = NvtxRanges(**columns)
-    cut = cut.take(cut.end_ns > cut.start_ns)
-    return cut.take(order_of(cut.start_ns, -cut.end_ns))
-
-
-def _pack_thread(trace: Trace, ranges: NvtxRanges, origin_ns: int, room: RangeRoom) -> ThreadRanges:
+def _pack_thread(ranges: _Cut, origin_ns: int, room: RangeRoom) -> ThreadRanges:
     depth = depths_of(ranges.start_ns, ranges.end_ns)
-    ranges, depth = ranges.take(depth < DEPTH_LIMIT), depth[depth < DEPTH_LIMIT]
-    lengths_ns = ranges.end_ns - ranges.start_ns
+    shallow = depth < DEPTH_LIMIT
+    ranges, depth = ranges.take(shallow), depth[shallow]
     kept = _kept(ranges, room)
-    name_numbers = np.zeros(len(ranges), dtype=np.int64)
-    for row in _longest(ranges, np.flatnonzero(kept), len(ranges)).tolist():
-        name_numbers[row] = room.names.number(trace.text(int(ranges.name_id[row])))
-    rows = np.flatnonzero(kept)
-    begun_ns = np.diff(ranges.start_ns[rows], prepend=origin_ns)
-    numbers = np.column_stack((begun_ns, lengths_ns[rows], name_numbers[rows], depth[rows]))
-    dropped_ns = lengths_ns[~kept]
-    global_tid = int(ranges.global_tid[0])
-    omitted = by_depth(ranges.start_ns[~kept], ranges.end_ns[~kept], depth[~kept])
+    rows, others = np.flatnonzero(kept), np.flatnonzero(~kept)
+    lengths_ns, begun_ns = (ranges.end_ns - ranges.start_ns)[rows], np.diff(ranges.start_ns[rows], prepend=origin_ns)
+    numbers = np.column_stack((begun_ns, lengths_ns, _name_numbers(ranges, rows, room.names), depth[rows]))
+    omitted = by_depth(ranges.start_ns[others], ranges.end_ns[others], depth[others])
     bundle_count, bundles = pack_bundles(list(omitted), origin_ns, max(room.limit // BUNDLED, 1))
+    longest_ns = (ranges.end_ns[others] - ranges.start_ns[others]).max(initial=-1)
     return ThreadRanges(
-        pid=process_of(global_tid),
-        tid=global_tid & PID_MASK,
+        pid=process_of(ranges.global_tid),
+        tid=ranges.global_tid & PID_MASK,
         range_count=len(rows),
-        omitted_count=len(dropped_ns),
-        complete_from_ns=int(dropped_ns.max(initial=-1)) + 1,
+        omitted_count=len(others),
+        complete_from_ns=int(longest_ns) + 1,
         ranges=pack(numbers.ravel()),
         bundle_count=bundle_count,
         bundles=bundles,
     )
 
 
-def _longest(ranges: NvtxRanges, rows: Int64Array, count: int) -> Int64Array:
-    """Of these rows the longest ranges, longest first and of equals the first."""
-    return rows[foremost(count, ranges.start_ns[rows] - ranges.end_ns[rows], ranges.start_ns[rows])]
+def _name_numbers(ranges: _Cut, rows: Int64Array, names: NameTable) -> Int64Array:
+    """The number of the name of each of these ranges; the longest ask for theirs first."""
+    assert ranges.trace.nvtx_ranges is not None, "it has ranges"
+    name_ids = ranges.trace.nvtx_ranges.name_id[ranges.rows[rows]].tolist()
+    numbers = np.zeros(len(rows), np.int64)
+    for place in np.argsort(ranges.start_ns[rows] - ranges.end_ns[rows], kind="stable").tolist():
+        numbers[place] = names.number(ranges.trace.text(name_ids[place]))
+    return numbers
 
 
-def _kept(ranges: NvtxRanges, room: RangeRoom) -> BoolArray:
+def _kept(ranges: _Cut, room: RangeRoom) -> BoolArray:
     """The longest ranges, for half of the room, and with the rest the longest of those that reach into a span."""
-    near = np.zeros(len(ranges), dtype=np.bool_)
-    if len(room.spans):
-        # the first span that ends after the range has begun
-        span = np.searchsorted(room.spans.end_ns, ranges.start_ns, side="right")
-        exists = span < len(room.spans)
-        near[exists] = room.spans.start_ns[span[exists]] < ranges.end_ns[exists]
+    # the first span that ends after the range has begun
+    span = search(room.spans.end_ns, ranges.start_ns, side="right")
+    near = np.append(room.spans.start_ns, np.iinfo(np.int64).max)[span] < ranges.end_ns
+    shortness_ns = ranges.start_ns - ranges.end_ns
     kept = np.zeros(len(ranges), dtype=np.bool_)
-    kept[_longest(ranges, np.arange(len(ranges)), room.limit // 2)] = True
+    # of equally long ones the first
+    kept[foremost(room.limit // 2, shortness_ns)] = True
     left = room.limit - room.limit // 2
-    reaching = _longest(ranges, np.flatnonzero(near & ~kept), left)
-    further = _longest(ranges, np.flatnonzero(~near & ~kept), left - len(reaching))
-    kept[reaching] = kept[further] = True
+    for among in (near, ~near):
+        rows = np.flatnonzero(among & ~kept) if left else np.empty(0, np.intp)
+        chosen = rows[foremost(left, shortness_ns[rows])]
+        kept[chosen] = True
+        left -= len(chosen)
     return kept

@@ -8,16 +8,18 @@ import numpy as np
 from nsysan.analysis.lanes.excerpt import Excerpt
 from nsysan.analysis.lanes.lane import Lane, lane_of
 from nsysan.analysis.lanes.names import NameTable
-from nsysan.attribution.activities import SOURCES, Activities
+from nsysan.attribution.activities import Activities
 from nsysan.attribution.devices import Gpu
 from nsysan.attribution.grouping import codes_of
-from nsysan.attribution.job import Job, occupancy_of
+from nsysan.attribution.job import Job
+from nsysan.attribution.streams import streams_of_work
 from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import distinct, first_rows
 from nsysan.model.packing import pack
 from nsysan.model.partition import Activity
 from nsysan.model.tables import ABSENT
 from nsysan.model.trace import process_of
+from nsysan.timeline.occupancy import sweep
 
 STREAM_LIMIT = 6
 _KIND_BITS = np.array([int(kind) for kind in Activity])
@@ -39,14 +41,6 @@ class StreamLane(msgspec.Struct, frozen=True):
     activities: str
 
 
-class _StreamKeys(msgspec.Struct, frozen=True, eq=False):
-    """A code per activity; activities of one stream have equal ones."""
-
-    codes: Int64Array
-    identities: Int64Array
-    """Of each code the process, context and stream (columns)."""
-
-
 def streams_of(
     job: Job, gpu: Gpu, excerpt: Excerpt, names: NameTable, limit: int
 ) -> tuple[tuple[StreamLane, ...], int]:
@@ -54,18 +48,18 @@ def streams_of(
 
     Each lane has at most about ``limit`` pieces.
     """
-    keys = _stream_keys(job, gpu.activities)
+    streams, activities = streams_of_work(job.traces, gpu.activities), gpu.activities
     first_ns, last_ns = gpu.window_ns
-    inside_ns = gpu.activities.end_ns.clip(first_ns, last_ns) - gpu.activities.start_ns.clip(first_ns, last_ns)
-    work_ns = np.bincount(keys.codes, weights=inside_ns, minlength=len(keys.identities))
+    inside_ns = activities.end_ns.clip(first_ns, last_ns) - activities.start_ns.clip(first_ns, last_ns)
+    work_ns = np.bincount(streams.codes, weights=inside_ns, minlength=len(streams.identities))
     busiest = [code for code in np.argsort(-work_ns, kind="stable").tolist() if work_ns[code] > 0]
-    excerpt_keys = _stream_keys(job, excerpt.activities)
+    of_excerpt = streams_of_work(job.traces, excerpt.activities)
     lanes = []
     for code in sorted(busiest[:STREAM_LIMIT]):
-        of_stream = gpu.activities.take(keys.codes == code)
-        identity = keys.identities[code]
-        shown = excerpt.activities.take((excerpt_keys.identities[excerpt_keys.codes] == identity).all(axis=1))
-        lane = lane_of(occupancy_of(of_stream, gpu.window_ns), excerpt.spans, limit)
+        own, identity = np.flatnonzero(streams.codes == code), streams.identities[code]
+        occupancy = sweep(activities.start_ns[own], activities.end_ns[own], activities.kind[own], gpu.window_ns)
+        shown = excerpt.activities.take((of_excerpt.identities[of_excerpt.codes] == identity).all(axis=1))
+        lane = lane_of(occupancy, excerpt.spans, limit)
         lanes.append(_stream_lane(identity, lane, shown, _pack_activities(job, shown, names)))
     return tuple(lanes), max(len(busiest) - STREAM_LIMIT, 0)
 
@@ -107,20 +101,3 @@ def _kernel_names(job: Job, activities: Activities) -> Int64Array:
         if kernels is not None:
             name_ids[ours] = kernels.name_id[activities.row[ours]]
     return name_ids
-
-
-def _stream_keys(job: Job, activities: Activities) -> _StreamKeys:
-    """Which stream each activity ran on."""
-    identities = np.empty((len(activities), 3), dtype=np.int64)
-    for report in distinct(activities.report).tolist():
-        tables = job.traces[report].gpu_tables()
-        for source, name in enumerate(SOURCES):
-            if name in tables:
-                ours = (activities.report == report) & (activities.source == source)
-                rows, table = activities.row[ours], tables[name]
-                identities[ours] = np.column_stack(
-                    (table.global_pid[rows], table.context_id[rows], table.stream_id[rows])
-                )
-    codes = codes_of(*identities.T)
-    firsts = first_rows(codes)
-    return _StreamKeys(codes, identities[firsts])

@@ -30,8 +30,8 @@ class Exposure(msgspec.Struct, frozen=True):
     def of(cls, occupancies: Mapping[int, Occupancy]) -> Exposure:
         """The exposure of the members with these occupancies."""
         return cls(
-            {member: _where(occupancy, _EXPOSED) for member, occupancy in occupancies.items()},
-            {member: _where(occupancy, _COMPUTES) for member, occupancy in occupancies.items()},
+            {member: exposed_in(occupancy) for member, occupancy in occupancies.items()},
+            {member: computing_in(occupancy) for member, occupancy in occupancies.items()},
         )
 
     def exposed_ns(self, member: int, start_ns: Int64Array, end_ns: Int64Array) -> Int64Array:
@@ -51,6 +51,16 @@ class Exposure(msgspec.Struct, frozen=True):
         """When the member's communication is exposed inside any of the stretches."""
         exposed = self.exposed.get(member)
         return union(start_ns[:0], end_ns[:0]) if exposed is None else intersection(exposed, union(start_ns, end_ns))
+
+
+def exposed_in(occupancy: Occupancy) -> Intervals:
+    """When communication is exposed."""
+    return _where(occupancy, _EXPOSED)
+
+
+def computing_in(occupancy: Occupancy) -> Intervals:
+    """When anything computes."""
+    return _where(occupancy, _COMPUTES)
 
 
 def _where(occupancy: Occupancy, states: BoolArray) -> Intervals:

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from nsysan.attribution.clocks import Clock
-from nsysan.attribution.collectives.calls import CallsOfReport, Introduction
+from nsysan.attribution.collectives.calls import CallsOfReport
 from nsysan.attribution.collectives.calls_of_report import calls_of
 from nsysan.attribution.collectives.clock_fit import FittedClocks, fit_clocks, session_clocks
 from nsysan.attribution.collectives.clock_line import ClockLine
@@ -41,14 +41,14 @@ class JobCollectives:
         choice: RankChoice,
         logs: Sequence[NcclLog] = (),
         *,
-        introductions: Sequence[Introduction] | None = None,
+        calls: Sequence[CallsOfReport] = (),
     ) -> None:
-        """``introductions`` are those of all reports where the traces do not tell them."""
+        """``calls`` are those of all reports where the traces do not tell them."""
         self._hosts = tuple(hosts)
         self._session_clocks = tuple(clocks)
         self._choice = choice
         self._logs = tuple(logs)
-        self._introductions = introductions
+        self._given_calls = tuple(calls)
         self.members = tuple(members)
         self._last_series: tuple[FittedClocks, list[Series]] | None = None
 
@@ -59,11 +59,12 @@ class JobCollectives:
 
     @cached_property
     def _logged(self) -> LoggedCalls:
-        found = [calls_of(host, report) for report, host in enumerate(self._hosts)]
+        found = self._given_calls or [calls_of(host, report) for report, host in enumerate(self._hosts)]
         return with_logs(found, self._hosts, self._logs)
 
     @property
-    def _calls(self) -> tuple[CallsOfReport, ...]:
+    def calls(self) -> tuple[CallsOfReport, ...]:
+        """The communication calls of each report."""
         return self._logged.calls
 
     @property
@@ -74,24 +75,18 @@ class JobCollectives:
     @cached_property
     def ranks(self) -> Ranks:
         """The rank of each member. Raises UsageError where what the user says of ranks cannot be."""
-        return ranks_of([host.trace for host in self._hosts], self.members, self.introductions, self._choice)
-
-    @cached_property
-    def introductions(self) -> Sequence[Introduction]:
-        """What processes were told of communicators."""
-        if self._introductions is not None:
-            return self._introductions
-        return [told for calls in self._calls for told in calls.introductions]
+        introductions = [told for calls in self.calls for told in calls.introductions]
+        return ranks_of([host.trace for host in self._hosts], self.members, introductions, self._choice)
 
     @cached_property
     def communicators(self) -> Communicators:
         """The communicators that calls name."""
-        return Communicators(self.members, self.ranks, self._calls)
+        return Communicators(self.members, self.ranks, self.calls)
 
     @cached_property
     def found(self) -> JobOperations:
         """The operations of all members."""
-        return operations_of(self._hosts, self.members, self._calls, self.communicators)
+        return operations_of(self._hosts, self.members, self.calls, self.communicators)
 
     @property
     def operations(self) -> Operations:

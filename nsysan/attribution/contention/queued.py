@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from nsysan.attribution.activities import Activities
-from nsysan.attribution.contention.streams import stream_codes
 from nsysan.attribution.host import Host
 from nsysan.attribution.launch import NO_CALL
+from nsysan.attribution.streams import Streams
 from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.partition import Activity
 from nsysan.model.tables import Table
 from nsysan.model.thresholds import AT_ONCE_NS, SHORTEST_DELAY_NS
 from nsysan.timeline.intervals import union
-from nsysan.timeline.ordering import order_of
+from nsysan.timeline.ordering import grouped_rows, order_of
+from nsysan.timeline.search import search
 
 _MOST_LOOKED_AT = 10_000
 _NOTHING_ENDED = -1
@@ -45,22 +46,27 @@ class QueuedWork(Table, frozen=True):
     start_ns: Int64Array
 
 
-def called_work(activities: Activities, host: Host) -> CalledWork:
-    """The work of one device; ``activities`` are all of it, in order of start."""
+def called_work(activities: Activities, streams: Streams, host: Host, window_ns: tuple[int, int]) -> CalledWork:
+    """The work of one device in a window; ``activities`` are all of it, in order of start."""
+    first_ns, last_ns = window_ns
     calls = host.launches.of(activities)
     rows = np.flatnonzero((calls != NO_CALL) & (activities.end_ns > activities.start_ns))
-    stream = stream_codes(activities.take(rows), host.trace)
-    free_ns = np.maximum(host.calls.end_ns[calls[rows]], _stream_free_ns(stream, activities.end_ns[rows]))
-    rows_by_end = order_of(activities.end_ns[rows], activities.start_ns[rows])
-    rows, free_ns = rows[rows_by_end], free_ns[rows_by_end]
-    kinds = activities.kind[rows]
+    free_ns = _stream_free_ns(streams.codes[rows], activities.end_ns[rows])
+    inside = (activities.end_ns[rows] > first_ns) & (activities.start_ns[rows] < last_ns)
+    if not inside.all():
+        rows, free_ns = rows[inside], free_ns[inside]
+    end_ns = activities.end_ns[rows]
+    by_end = order_of(end_ns, activities.start_ns[rows])
+    rows, end_ns = rows[by_end], end_ns[by_end]
+    calls, kinds = calls[rows], activities.kind[rows]
+    call_end_ns = host.calls.end_ns[calls]
     return CalledWork(
         activity=rows,
         start_ns=activities.start_ns[rows],
-        end_ns=activities.end_ns[rows],
-        call_start_ns=host.calls.start_ns[calls[rows]],
-        call_end_ns=host.calls.end_ns[calls[rows]],
-        free_ns=free_ns,
+        end_ns=end_ns,
+        call_start_ns=host.calls.start_ns[calls],
+        call_end_ns=call_end_ns,
+        free_ns=np.maximum(call_end_ns, free_ns[by_end]),
         is_compute=kinds == int(Activity.COMPUTE),
         is_communication=kinds == int(Activity.COMMUNICATION),
     )
@@ -73,7 +79,7 @@ def queued_communication(work: CalledWork) -> QueuedWork:
     ended before it began had ended: an event may have made it wait for that. So the delay is the least there was.
     """
     asked = np.flatnonzero(work.is_communication)
-    last = np.searchsorted(work.end_ns, work.start_ns[asked], side="right") - 1
+    last = search(work.end_ns, work.start_ns[asked], side="right") - 1
     safe = np.maximum(last, 0)
     behind = (last >= 0) & work.is_compute[safe] & (work.start_ns[asked] - work.end_ns[safe] <= AT_ONCE_NS)
     behind &= work.call_start_ns[safe] >= work.call_end_ns[asked]
@@ -87,7 +93,7 @@ def queued_communication(work: CalledWork) -> QueuedWork:
 def compute_behind_communication(work: CalledWork) -> QueuedWork:
     """Compute that stood ready while communication ran on another stream, and began when that had ended."""
     asked = np.flatnonzero(work.is_compute)
-    last = np.searchsorted(work.end_ns, work.start_ns[asked], side="right") - 1
+    last = search(work.end_ns, work.start_ns[asked], side="right") - 1
     safe = np.maximum(last, 0)
     behind = (last >= 0) & work.is_communication[safe] & (work.start_ns[asked] - work.end_ns[safe] <= AT_ONCE_NS)
     asked, last = asked[behind], last[behind]
@@ -125,7 +131,7 @@ def _last_dependency_ns(work: CalledWork, asked: Int64Array, last: Int64Array) -
 
 def _stream_free_ns(stream: IdArray, end_ns: Int64Array) -> Int64Array:
     """The end of the work before each on its stream, the earliest time where there is none; in order of start."""
-    order = np.argsort(stream, kind="stable")
+    order = grouped_rows(stream, int(stream.max(initial=-1)) + 1)
     previous_ns = np.concatenate([[np.iinfo(np.int64).min], end_ns[order][:-1]])
     first = np.concatenate([[True], np.diff(stream[order]) != 0])[: len(order)]
     free_ns = np.empty(len(order), np.int64)

@@ -5,16 +5,22 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from nsysan.attribution.activities import Activities
 from nsysan.attribution.devices import Gpu
 from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.job import Job
 from nsysan.model.arrays import BoolArray, IdArray, Int64Array
+from nsysan.model.columns import taken
 from nsysan.model.distinct import distinct, first_rows
 from nsysan.model.partition import Activity
 from nsysan.model.tables import ABSENT, Table
 from nsysan.model.thresholds import BESIDE_FRAC, FEWEST_COMPARED_KERNELS, STEADY_FRAC, UNSTEADY_FRAC
+from nsysan.model.trace import Trace
 from nsysan.timeline.intervals import union
 from nsysan.timeline.ordering import grouped_rows
+
+_SHAPE_COLUMNS = 7
+"""A kernel's name, and the sizes of grid and block along three axes."""
 
 
 class ComparedKernels(Table, frozen=True):
@@ -43,11 +49,11 @@ def compared_kernels(job: Job, gpu: Gpu) -> ComparedKernels:
     rows, shape = _kernels_of_known_shape(job, gpu)
     if not len(rows):
         return ComparedKernels(*[rows] * len(ComparedKernels.__struct_fields__))
-    activities = gpu.activities.take(rows)
-    communicates = np.isin(gpu.activities.kind, (int(Activity.COMMUNICATION), int(Activity.FUSED)))
-    covered = union(gpu.activities.start_ns[communicates], gpu.activities.end_ns[communicates])
-    beside_ns = covered.covered_until(activities.end_ns) - covered.covered_until(activities.start_ns)
-    duration_ns = activities.end_ns - activities.start_ns
+    activities = gpu.activities
+    communicates = np.flatnonzero(activities.kind & np.uint8(Activity.COMMUNICATION | Activity.FUSED))
+    covered = union(activities.start_ns[communicates], activities.end_ns[communicates])
+    start_ns, end_ns = activities.start_ns[rows], activities.end_ns[rows]
+    beside_ns, duration_ns = covered.within(start_ns, end_ns), end_ns - start_ns
     is_beside, is_alone = beside_ns >= BESIDE_FRAC * duration_ns, beside_ns == 0
     return _compared(rows, shape, duration_ns, (is_alone, is_beside & ~is_alone), beside_ns)
 
@@ -59,16 +65,35 @@ def _kernels_of_known_shape(job: Job, gpu: Gpu) -> tuple[Int64Array, IdArray]:
     inside = (activities.start_ns >= first_ns) & (activities.end_ns <= last_ns)
     inside &= (activities.end_ns > activities.start_ns) & (activities.kind == int(Activity.COMPUTE))
     rows = np.flatnonzero(inside & activities.are_of("kernels"))
-    columns = np.full((7, len(rows)), ABSENT)
-    for report in distinct(activities.report[rows]).tolist():
-        trace, of_report = job.traces[report], np.flatnonzero(activities.report[rows] == report)
-        if trace.kernels is not None and trace.kernel_dimensions is not None:
-            places = activities.row[rows[of_report]]
-            columns[0, of_report] = trace.kernels.name_id[places]
-            for number, column in enumerate(trace.kernel_dimensions.columns().values(), start=1):
-                columns[number, of_report] = column[places]
-    known = (columns != ABSENT).all(axis=0)
-    return rows[known], codes_of(activities.report[rows[known]], *columns[:, known])
+    columns = _shape_columns(job, activities, rows)
+    known = np.ones(len(rows), np.bool_)
+    for column in columns:
+        # what is absent needs all bits
+        if column.dtype == np.int64:
+            known &= column != ABSENT
+    if not known.all():
+        rows, columns = rows[known], [column[known] for column in columns]
+    return rows, codes_of(activities.report[rows], *columns)
+
+
+def _shape_columns(job: Job, activities: Activities, rows: Int64Array) -> list[IdArray]:
+    """Name, grid and block of each of these kernels, a column each; ``ABSENT`` where they are not known."""
+    reports = distinct(activities.report[rows]).tolist()
+    if len(reports) == 1:
+        return _shapes_in(job.traces[reports[0]], activities.row[rows])
+    columns = [np.full(len(rows), ABSENT) for _ in range(_SHAPE_COLUMNS)]
+    for report in reports:
+        of_report = np.flatnonzero(activities.report[rows] == report)
+        for column, own in zip(columns, _shapes_in(job.traces[report], activities.row[rows[of_report]]), strict=True):
+            column[of_report] = own
+    return columns
+
+
+def _shapes_in(trace: Trace, rows: IdArray) -> list[IdArray]:
+    """The same of kernels of one report."""
+    if trace.kernels is None or trace.kernel_dimensions is None:
+        return [np.full(len(rows), ABSENT)] * _SHAPE_COLUMNS
+    return [taken(column, rows) for column in (trace.kernels.name_id, *trace.kernel_dimensions.columns().values())]
 
 
 def _compared(

@@ -22,8 +22,9 @@ def handing_threads(
 ) -> Int64Array:
     """The thread whose call had returned before each gap of up to 20 us that its work ended; ``ABSENT`` for others."""
     tids = np.full(len(gaps), ABSENT)
-    if len(hosts) == 1 and not any(shifts_ns.values()) and is_worth_compiling(len(activities)):
-        (host,) = hosts.values()
+    (host, *others) = hosts.values()
+    # whole columns take five million while numba is loaded
+    if not others and not any(shifts_ns.values()) and is_worth_compiling(len(host.calls) // 5):
         calls = _calls_before(activities, gaps, host)
         rows = np.flatnonzero(calls != NO_CALL)
         tids[rows] = host.calls.global_tid[calls[rows]]

@@ -7,10 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from nsysan.attribution.cuda_calls import CallKind
 from nsysan.attribution.grouping import RowsByKey, rows_by_key
 from nsysan.attribution.host import Host
-from nsysan.attribution.idle.call_causes import is_synchronising, is_wait_for_gpu
+from nsysan.attribution.idle.call_causes import is_synchronising
 from nsysan.attribution.idle.codes import code_of
 from nsysan.attribution.idle.overheads import overhead_causes, overhead_types
 from nsysan.attribution.idle.range_causes import without_workplaces
@@ -141,13 +140,13 @@ class HostThread:
     @cached_property
     def loads(self) -> Intervals:
         """The time in calls that load code."""
-        return self._calls_where(self._host.kinds[self._call_rows] == CallKind.LOAD)
+        rows = self._host.loads_by_thread.of(self._global_tid)
+        return union(self._host.calls.start_ns[rows], self._host.calls.end_ns[rows])
 
     @cached_property
     def waits_for_gpu(self) -> tuple[Int64Array, Int64Array]:
         """Begins, in order, of the calls that wait for the GPU, and the latest end of these up to each."""
-        kinds, causes = self._host.kinds[self._call_rows], self._host.call_causes[self._call_rows]
-        rows = self._call_rows[is_wait_for_gpu(kinds, causes)]
+        rows = self._host.waits_by_thread.of(self._global_tid)
         return self._host.calls.start_ns[rows], np.maximum.accumulate(self._host.calls.end_ns[rows])
 
     def innermost_ranges(self, asked: Stretches) -> Labelling:
@@ -165,7 +164,7 @@ class HostThread:
     @property
     def _range_labels(self) -> Labelling:
         host = self._host
-        rows = self._range_rows[host.range_causes[self._range_rows] != NOBODY]
+        rows = host.named_by_thread.of(self._global_tid)
         if not len(rows):
             return NOTHING_LABELLED
         start_ns, end_ns = host.ranges.start_ns[rows], np.maximum(host.range_ends_ns[rows], host.ranges.start_ns[rows])
@@ -219,7 +218,3 @@ class HostThread:
         flushed = pieces.labels != NOBODY
         code = np.full(int(flushed.sum()), code_of(Cause.PROFILER_OVERHEAD))
         return first_come(pieces.start_ns[flushed], pieces.end_ns[flushed]).relabelled(code)
-
-    def _calls_where(self, chosen: BoolArray) -> Intervals:
-        rows = self._call_rows[chosen]
-        return union(self._host.calls.start_ns[rows], self._host.calls.end_ns[rows])

@@ -6,11 +6,11 @@ from collections.abc import MutableSequence, Sequence
 
 import numpy as np
 
-from nsysan.attribution.ranges.times import RangeTimes
+from nsysan.attribution.ranges.times import RangeTimes, are_many
 from nsysan.model.arrays import Int64Array
 from nsysan.model.distinct import coded
 from nsysan.model.tables import Table
-from nsysan.timeline.compiled import compiled, is_worth_compiling
+from nsysan.timeline.compiled import compiled
 from nsysan.timeline.ordering import grouped_rows
 
 _NONE = int(np.iinfo(np.int64).min)
@@ -29,7 +29,7 @@ def own_shares(times: RangeTimes, groups: Int64Array, totals_ns: Int64Array, ran
     It goes to the one that began first. ``totals_ns`` is the GPU time launched before each place of the call order,
     ``range_count`` how many ranges there are on all threads.
     """
-    if is_worth_compiling(range_count):
+    if are_many(range_count):
         return _swept_shares(times, groups, totals_ns)
     names, key = coded(groups)
     order = grouped_rows(key, len(names))

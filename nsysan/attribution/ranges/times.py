@@ -44,12 +44,10 @@ def range_times(
 
     ``totals_ns`` is the GPU time launched before each of the thread's ``calls`` and by all of them.
     """
-    rows = _longest_first(host, host.stacked_by_thread.of(thread))
-    start_ns, end_ns = host.ranges.start_ns[rows], host.range_ends_ns[rows]
+    rows, start_ns, end_ns = _longest_first(host, host.stacked_by_thread.of(thread))
     nest = coded(host.ranges.domain_id[rows])[1]
     clocks = Clocks(bounds_ns, calls.start_ns, totals_ns)
-    is_many = is_worth_compiling(len(host.ranges))
-    found = (nest_clocks if is_many else _nest_clocks)(start_ns, end_ns, nest, clocks)
+    found = (nest_clocks if are_many(len(host.ranges)) else _nest_clocks)(start_ns, end_ns, nest, clocks)
     return RangeTimes(
         row=rows,
         parent=found.parent,
@@ -62,11 +60,19 @@ def range_times(
     )
 
 
-def _longest_first(host: Host, rows: IdArray) -> IdArray:
-    """Ranges in order of begin with those that begin together in order of end, the last first."""
+def are_many(range_count: int) -> bool:
+    """Whether loops over the ranges of a report beat whole columns: these take two million while numba is loaded."""
+    return is_worth_compiling(range_count // 2)
+
+
+def _longest_first(host: Host, rows: IdArray) -> tuple[IdArray, Int64Array, Int64Array]:
+    """Ranges that are in order of begin, of those that begin together the longest first, with their times."""
     start_ns, end_ns = host.ranges.start_ns[rows], host.range_ends_ns[rows]
     grows = (start_ns[1:] == start_ns[:-1]) & (end_ns[1:] > end_ns[:-1])
-    return rows[order_of(start_ns, -end_ns)] if grows.any() else rows
+    if not grows.any():
+        return rows, start_ns, end_ns
+    order = order_of(start_ns, -end_ns)
+    return rows[order], start_ns[order], end_ns[order]
 
 
 def _nest_clocks(start_ns: Int64Array, end_ns: Int64Array, nest: IdArray, clocks: Clocks) -> NestClocks:

@@ -8,10 +8,9 @@ from collections import defaultdict
 import msgspec
 import numpy as np
 
-from nsysan.attribution.ranges.times import RangeTimes
+from nsysan.attribution.ranges.times import RangeTimes, are_many
 from nsysan.model.arrays import IdArray, Int64Array
 from nsysan.model.distinct import coded, summed
-from nsysan.timeline.compiled import is_worth_compiling
 from nsysan.timeline.labelling import NOBODY
 from nsysan.timeline.numbered_paths import numbered_paths
 from nsysan.timeline.ordering import slices
@@ -90,7 +89,7 @@ def path_sums(times: RangeTimes, groups: Int64Array, totals_ns: Int64Array, rang
     ``totals_ns`` is the GPU time launched before each call's place, ``range_count`` how many ranges there are on all
     threads.
     """
-    node_of, nodes = (_swept_paths if is_worth_compiling(range_count) else _paths)(times.parent, groups)
+    node_of, nodes = (_swept_paths if are_many(range_count) else _paths)(times.parent, groups)
     gpu_ns = totals_ns[times.last_call] - totals_ns[times.first_call]
     counts = np.bincount(node_of, minlength=len(nodes)).tolist()
     columns = (times.end_ns - times.start_ns, gpu_ns, times.cpu_self_ns, times.gpu_self_ns)

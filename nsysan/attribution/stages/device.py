@@ -54,7 +54,7 @@ class StagedWork(msgspec.Struct, frozen=True, eq=False):
         ``known`` are the stages where they have been found before.
         """
         work = launched_work(device.activities, host)
-        bounds_ns = host_bounds_ns(steps, device.activities, work)
+        bounds_ns = host_bounds_ns(steps, device.activities, host)
         ranges = ProcessRanges(host, device.global_pid, None if markers is None else markers.name)
         launch_bounds_ns = steps.bounds_ns if bounds_ns is None else bounds_ns
         main_tid = _main_thread(work, launch_bounds_ns)

@@ -32,9 +32,22 @@ class Neighbours(msgspec.Struct, frozen=True, eq=False):
         positions, known = np.arange(len(work)), stages != UNASSIGNED
         before = np.maximum.accumulate(np.where(known, positions, _NOWHERE))
         after = np.minimum.accumulate(np.where(known, positions, len(work))[::-1])[::-1]
-        padded = np.append(stages, UNASSIGNED)
-        begun = np.append(np.where(work.is_loss & (stages == _FORWARD), _BACKWARD, stages), UNASSIGNED)
-        return cls(before, after, begun[before], padded[after])
+        return cls.at(work, stages, before, after)
+
+    @classmethod
+    def of_some(cls, work: OrderedWork, stages: IdArray, asked: Int64Array) -> Neighbours:
+        """The neighbours of these works, whose positions ascend."""
+        known = np.concatenate([[_NOWHERE], np.flatnonzero(stages != UNASSIGNED), [len(work)]])
+        before = known[np.searchsorted(known, asked, side="right") - 1]
+        return cls.at(work, stages, before, known[np.searchsorted(known, asked)])
+
+    @classmethod
+    def at(cls, work: OrderedWork, stages: IdArray, before: Int64Array, after: Int64Array) -> Neighbours:
+        """The neighbours at these positions."""
+        # the position -1 reads the last, and so does the one after all
+        stage_before, stage_after = (np.append(stages, np.int8(UNASSIGNED))[places] for places in (before, after))
+        ends_forward = (stage_before == _FORWARD) & np.append(work.is_loss, [False])[before]
+        return cls(before, after, np.where(ends_forward, np.int8(_BACKWARD), stage_before), stage_after)
 
 
 def stages_by_order(work: OrderedWork, known: IdArray, step: Int64Array, backward: BoolArray) -> IdArray:
@@ -75,16 +88,20 @@ def stages_by_order(work: OrderedWork, known: IdArray, step: Int64Array, backwar
     ).astype(np.int8)
 
 
-def gradient_reductions(work: OrderedWork, stages: IdArray, near: Neighbours) -> BoolArray:
+def gradient_reductions(work: OrderedWork, stages: IdArray, known: IdArray) -> BoolArray:
     """Which works reduce gradients: collectives that can, launched by the backward or between it and the optimizer.
 
     On the same stream the same kind must not run in the forward: there it sums activations, and so it does backwards.
+    ``known`` are the stages of those that tell what is before and after a work.
     """
+    asked = np.flatnonzero(work.may_reduce_gradients)
+    near, own, way = Neighbours.of_some(work, known, asked), stages[asked], work.way[asked]
     between = (near.stage_before == _BACKWARD) & np.isin(near.stage_after, (_OPTIMIZER, _FORWARD))
-    late = np.isin(stages, (UNASSIGNED, code_of(Stage.OTHER))) & between
-    forward_ways = np.zeros(int(work.way.max(initial=0)) + 1, np.bool_)
-    forward_ways[work.way[work.may_reduce_gradients & (stages == _FORWARD)]] = True
-    reduces: BoolArray = work.may_reduce_gradients & ((stages == _BACKWARD) | late) & ~forward_ways[work.way]
+    late = np.isin(own, (UNASSIGNED, code_of(Stage.OTHER))) & between
+    forward_ways = np.zeros(int(way.max(initial=0)) + 1, np.bool_)
+    forward_ways[way[own == _FORWARD]] = True
+    reduces = np.zeros(len(work), np.bool_)
+    reduces[asked] = ((own == _BACKWARD) | late) & ~forward_ways[way]
     return reduces
 
 

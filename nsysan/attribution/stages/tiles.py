@@ -14,6 +14,7 @@ from nsysan.attribution.stages.work import LaunchedWork
 from nsysan.attribution.stages.work_stages import WorkStages
 from nsysan.attribution.steps.tiles import DeviceSteps
 from nsysan.model.arrays import IdArray, Int64Array
+from nsysan.model.distinct import distinct
 from nsysan.model.idle import Cause
 from nsysan.model.partition import Activity, Part
 from nsysan.model.stages import Stage, StageSource
@@ -62,16 +63,23 @@ def step_stages_ns(steps: DeviceSteps, stages: Labelling, occupancy: Occupancy, 
     return times_ns
 
 
-def host_bounds_ns(steps: DeviceSteps, activities: Activities, work: LaunchedWork) -> Int64Array | None:
-    """When the first kernel of each step was launched, and that after the last; None where no call launched one."""
-    start_ns = activities.start_ns[work.activity]
-    called = np.flatnonzero(work.call != NO_CALL)
-    order = called[np.argsort(start_ns[called], kind="stable")]
-    places = np.searchsorted(start_ns[order], steps.bounds_ns)
-    if not len(order) or (places == len(order)).any() or (start_ns[order][places] != steps.bounds_ns).any():
+def host_bounds_ns(steps: DeviceSteps, activities: Activities, host: Host) -> Int64Array | None:
+    """When the first kernel of each step was launched, and that after the last; None where no call launched one.
+
+    ``activities`` are all of the device.
+    """
+    first = np.searchsorted(activities.start_ns, steps.bounds_ns)
+    counts = np.searchsorted(activities.start_ns, steps.bounds_ns, side="right") - first
+    step = np.repeat(np.arange(len(first)), counts)
+    begun = np.arange(len(step)) + np.repeat(first - np.cumsum(counts) + counts, counts)
+    call = host.launches.of(activities.take(begun))
+    step, call = step[call != NO_CALL], call[call != NO_CALL]
+    if len(distinct(step)) < len(first):
         return None
-    launched_ns: Int64Array = np.maximum.accumulate(work.launched_ns[order][places])
-    return launched_ns
+    launched_ns = np.full(len(first), np.iinfo(np.int64).max)
+    np.minimum.at(launched_ns, step, host.calls.start_ns[call])
+    found: Int64Array = np.maximum.accumulate(launched_ns)
+    return found
 
 
 def step_host_ns(bounds_ns: Int64Array, phases: Labelling, launches: Labelling) -> Int64Array:

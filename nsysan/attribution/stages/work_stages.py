@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nsysan.attribution.stages.codes import UNASSIGNED, code_of, source_of
-from nsysan.attribution.stages.order import Neighbours, gradient_reductions, stages_by_order
+from nsysan.attribution.stages.order import gradient_reductions, stages_by_order
 from nsysan.attribution.stages.ranges import ProcessRanges
 from nsysan.attribution.stages.work import OrderedWork
 from nsysan.model.arrays import BoolArray, IdArray, Int64Array
@@ -13,8 +13,9 @@ from nsysan.model.distinct import distinct
 from nsysan.model.stages import Stage, StageSource
 from nsysan.model.tables import ABSENT, Table
 
-_RANGES, _KERNELS, _ORDER = (source_of(source) for source in StageSource)
-_DATA, _COPY, _FORWARD, _BACKWARD, _GRADIENTS, _OPTIMIZER, _OTHER = (code_of(stage) for stage in Stage)
+# in one byte, and so is then what is made of them
+_RANGES, _KERNELS, _ORDER = (np.int8(source_of(source)) for source in StageSource)
+_DATA, _COPY, _FORWARD, _BACKWARD, _GRADIENTS, _OPTIMIZER, _OTHER = (np.int8(code_of(stage)) for stage in Stage)
 _IN_A_RUN = (_FORWARD, _BACKWARD, _OPTIMIZER)
 
 
@@ -24,7 +25,7 @@ class WorkStages(Table, frozen=True):
     stage: IdArray
     source: IdArray
 
-    def or_else(self, stage: IdArray, source: int) -> WorkStages:
+    def or_else(self, stage: IdArray, source: np.int8) -> WorkStages:
         """Where nothing is known yet, these stages; ``UNASSIGNED`` leaves it so."""
         open_ = (self.stage == UNASSIGNED) & (stage != UNASSIGNED)
         return WorkStages(np.where(open_, stage, self.stage), np.where(open_, source, self.source))
@@ -36,7 +37,7 @@ class WorkStages(Table, frozen=True):
             columns[name][places] = column
         return WorkStages(**columns)
 
-    def but(self, where: BoolArray, stage: int, source: int) -> WorkStages:
+    def but(self, where: BoolArray, stage: np.int8, source: np.int8) -> WorkStages:
         """The same with one stage in some places."""
         return WorkStages(np.where(where, stage, self.stage), np.where(where, source, self.source))
 
@@ -51,7 +52,6 @@ def stages_of_work(work: OrderedWork, ranges: ProcessRanges, main_tid: int, step
     found = _by_ranges(work, ranges, main_tid)
     anchors = np.where(work.is_communication | work.is_batch_copy, UNASSIGNED, found.stage)
     if ranges.names_every_phase:
-        near = Neighbours.of(work, anchors)
         in_none = np.where(work.is_batch_copy, _COPY, _OTHER)
         found = found.or_else(np.where(work.global_tid == ABSENT, UNASSIGNED, in_none), _RANGES)
     else:
@@ -59,9 +59,8 @@ def stages_of_work(work: OrderedWork, ranges: ProcessRanges, main_tid: int, step
         told = _by_kernels(work, ranges, backward)
         found = found.or_else(told, _KERNELS)
         anchors = np.where(anchors == UNASSIGNED, np.where(work.is_communication, UNASSIGNED, told), anchors)
-        near = Neighbours.of(work, anchors)
         found = _copies_of_batches(found.or_else(stages_by_order(work, anchors, step, backward), _ORDER), work)
-    reduces = gradient_reductions(work, found.stage, near) & ~(found.stage == _GRADIENTS)
+    reduces = gradient_reductions(work, found.stage, anchors) & ~(found.stage == _GRADIENTS)
     return found.but(reduces, _GRADIENTS, _KERNELS)
 
 
@@ -71,13 +70,18 @@ def _by_ranges(work: OrderedWork, ranges: ProcessRanges, main_tid: int) -> WorkS
     A thread that copies batches in advance waits for nobody, and nobody for it.
     """
     stage = np.full(len(work), UNASSIGNED, np.int8)
-    for global_tid in distinct(work.global_tid[work.global_tid != ABSENT]).tolist():
+    for global_tid in _threads(work):
         of_thread = np.flatnonzero(work.global_tid == global_tid)
         stage[of_thread] = ranges.phases(global_tid).at(work.launched_ns[of_thread])
     others = np.flatnonzero((stage == UNASSIGNED) & (work.global_tid != main_tid) & ~work.is_batch_copy)
     stage[others] = ranges.phases(main_tid).at(work.launched_ns[others])
-    stage[work.is_batch_copy & np.isin(stage, (_DATA, _OTHER))] = _COPY
+    stage[work.is_batch_copy & ((stage == _DATA) | (stage == _OTHER))] = _COPY
     return WorkStages(stage, np.where(stage == UNASSIGNED, UNASSIGNED, _RANGES))
+
+
+def _threads(work: OrderedWork) -> list[int]:
+    """The threads that launched work."""
+    return [global_tid for global_tid in distinct(work.global_tid).tolist() if global_tid != ABSENT]
 
 
 def _on_backward_threads(work: OrderedWork, main_tid: int) -> BoolArray:
@@ -98,7 +102,7 @@ def _multiplying_threads(work: OrderedWork) -> Int64Array:
 def _by_kernels(work: OrderedWork, ranges: ProcessRanges, backward: BoolArray) -> IdArray:
     """By the name of an optimizer's kernel, by a thread that runs backwards, by the name of an operator or kernel."""
     told = np.where(work.is_communication, UNASSIGNED, work.hint)
-    for global_tid in distinct(work.global_tid[work.global_tid != ABSENT]).tolist():
+    for global_tid in _threads(work):
         of_thread = np.flatnonzero((work.global_tid == global_tid) & ~work.is_communication)
         by_operator = ranges.operators(global_tid).at(work.launched_ns[of_thread])
         told[of_thread] = np.where(by_operator == UNASSIGNED, told[of_thread], by_operator)

@@ -11,9 +11,10 @@ from nsysan.attribution.idle.codes import CAUSES, code_of
 from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.attribution.steps.tiles import DeviceSteps
 from nsysan.model.arrays import BoolArray, Int64Array
-from nsysan.model.distinct import summed
+from nsysan.model.distinct import distinct
 from nsysan.model.idle import Cause
 from nsysan.model.thresholds import DISTURBED_FRAC, WARM_UP_FACTOR
+from nsysan.timeline.intervals import Intervals
 
 
 class Exclusion(str, Enum):
@@ -26,11 +27,12 @@ class Exclusion(str, Enum):
 def step_causes_ns(steps: DeviceSteps, pieces: IdlePieces | None) -> Int64Array:
     """The idle time of each step by cause code: one row a step."""
     times_ns = np.zeros((len(steps), len(CAUSES)), np.int64)
-    if pieces is not None:
-        cut = steps.labelling().pieces(pieces.start_ns, pieces.end_ns)
-        inside = cut.labels >= 0
-        places = cut.labels[inside] * len(CAUSES) + pieces.cause[cut.asked[inside]]
-        times_ns = summed((cut.end_ns - cut.start_ns)[inside], places, times_ns.size).reshape(times_ns.shape)
+    if pieces is None:
+        return times_ns
+    for cause in distinct(pieces.cause).tolist():
+        rows = np.flatnonzero(pieces.cause == cause)
+        of_cause = Intervals(pieces.start_ns[rows], pieces.end_ns[rows])
+        times_ns[:, cause] = np.diff(of_cause.covered_until(steps.bounds_ns))
     return times_ns
 
 

@@ -15,7 +15,8 @@ from nsysan.ingest.columns import FIRST_INLINE_ID
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import STRINGS
 from nsysan.model.arrays import IdArray, Int64Array
-from nsysan.model.columns import narrowed
+from nsysan.model.coded import CodedColumn
+from nsysan.model.columns import as_few_bytes, narrowed
 from nsysan.model.distinct import Distinct
 from nsysan.model.tables import AnyTable
 
@@ -41,7 +42,7 @@ class Names:
 
     def renamed(self, table: AnyTable | None) -> AnyTable | None:
         """The table with its name ids as they are in ``strings``; an id that the export lost stays."""
-        if table is None or not self._new_ids:
+        if table is None:
             return table
         naming = {name: column for name, column in table.columns().items() if name in _NAMING}
         return replace(table, **{name: self._renamed_ids(column) for name, column in naming.items()})
@@ -51,9 +52,14 @@ class Names:
         return all(self._new_ids.get(string_id, string_id) == string_id for string_id in ids)
 
     def _renamed_ids(self, ids: IdArray) -> IdArray:
+        if isinstance(ids, CodedColumn):
+            return as_few_bytes(self._renamed_all(ids.values))[ids.places]
         used = Distinct.of(ids)
-        new_ids = np.array([self._new_ids.get(old_id, old_id) for old_id in used.values.tolist()], np.int64)
+        new_ids = self._renamed_all(used.values)
         return ids if (new_ids == used.values).all() else narrowed("name_id", new_ids)[used.places(ids)]
+
+    def _renamed_all(self, ids: Int64Array) -> Int64Array:
+        return np.array([self._new_ids.get(old_id, old_id) for old_id in ids.tolist()], np.int64)
 
 
 def _one_id_per_text(stored: dict[int, str], inline: dict[int, str], first_free: int) -> dict[int, int]:

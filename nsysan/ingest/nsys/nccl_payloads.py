@@ -39,8 +39,8 @@ _SCHEMA_AT, _SIZE_AT = _Place(8, "<u4"), _Place(16, "<u8")
 """Before each payload: domain, 0, schema, 0 as numbers of 32 bits, the sizes of payload and blob as such of 64."""
 
 
-def read_nccl_payloads(export: OpenExport, events: DetailedRanges | None) -> NcclPayloads | None:
-    """The payloads of NCCL's ranges, which are among ``events``; None where the export holds none.
+def read_nccl_payloads(export: OpenExport, *parts: DetailedRanges | None) -> NcclPayloads | None:
+    """The payloads of NCCL's ranges, which are among the events in ``parts``; None where the export holds none.
 
     What is cut off, of another library or without its schema tells nothing.
     """
@@ -51,9 +51,10 @@ def read_nccl_payloads(export: OpenExport, events: DetailedRanges | None) -> Ncc
     pieces: list[NcclPayloads] = []
     if schemas and export.source.used_columns(table, ["binaryData"]):
         pieces += _from_blobs(export.source.rows_with(table, "binaryData", (*_RANGE, "binaryData")), schemas)
-    if events is not None:
-        bearing = events.take((events.json_id != ABSENT) & (events.global_tid != ABSENT))
-        pieces += payloads_in_json(_with_texts(export, bearing))
+    present = [events for events in parts if events is not None]
+    bearing = [events.take((events.json_id != ABSENT) & (events.global_tid != ABSENT)) for events in present]
+    if bearing:
+        pieces += payloads_in_json(_with_texts(export, DetailedRanges.concatenate(bearing)))
     return NcclPayloads.concatenate(pieces) if pieces else None
 
 

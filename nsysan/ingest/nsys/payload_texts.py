@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 import msgspec
@@ -42,9 +42,17 @@ class _Entry(msgspec.Struct, frozen=True):
     nested: int | None = None
 
 
-def with_payload_texts(export: OpenExport, events: StoredRanges) -> DetailedRanges:
-    """The events with the id of each one's payload text, ``ABSENT`` where it has none or one that is a whole number."""
-    told = np.fromiter(chain.from_iterable(_told(export, events)), np.int64).reshape(-1, len(_EVENT) + 1)
+def with_payload_texts(export: OpenExport, *parts: StoredRanges | None) -> Iterator[DetailedRanges | None]:
+    """The events with the id of each one's payload text, ``ABSENT`` where it has none or one that is a whole number.
+
+    They are parts of one table; no event of one part has the type of one of another.
+    """
+    present = [events for events in parts if events is not None]
+    told = np.fromiter(chain.from_iterable(_told(export, present)), np.int64).reshape(-1, len(_EVENT) + 1)
+    return (None if events is None else _with_texts(events, told) for events in parts)
+
+
+def _with_texts(events: StoredRanges, told: Int64Array) -> DetailedRanges:
     if not len(told):
         return DetailedRanges(**events.columns(), payload_id=np.broadcast_to(np.int64(ABSENT), len(events)))
     ids = np.full(len(events), ABSENT)
@@ -64,13 +72,13 @@ def _pairs(left: Int64Array, right: Int64Array) -> tuple[Int64Array, Int64Array]
     return left_rows[np.isin(left_keys, right_keys)], right_rows[np.isin(right_keys, left_keys)]
 
 
-def _told(export: OpenExport, events: StoredRanges) -> Iterator[tuple[int, ...]]:
+def _told(export: OpenExport, parts: Sequence[StoredRanges]) -> Iterator[tuple[int, ...]]:
     """The place of each event that bears such a payload, and the id of its text."""
     table, schemas, texts = export.table(NVTX_EVENTS.names), _schemas(export), export.source.inline_texts
-    if table is None:
+    if table is None or not parts:
         return
     writers = {_BINARY: lambda blob: _written(blob, schemas), _FLOAT: _single, _DOUBLE: _double}
-    if bool(((events.payload < 0) & (events.payload != ABSENT)).any()):
+    if any(bool(((events.payload < 0) & (events.payload != ABSENT)).any()) for events in parts):
         # one by one only where there are such: whole numbers may stand in every row
         writers[_UNSIGNED] = _large
     used = export.source.used_columns(table, writers)

@@ -8,14 +8,13 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from nsysan.ingest.columns import Scope
 from nsysan.ingest.nsys import tables
 from nsysan.ingest.nsys.counters import read_counters
 from nsysan.ingest.nsys.cpu_samples import read_cpu_samples
 from nsysan.ingest.nsys.nccl_payloads import read_nccl_payloads
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.payload_texts import with_payload_texts
-from nsysan.ingest.nsys.stored_records import read_kernels, read_table
+from nsysan.ingest.nsys.stored_records import read_apart, read_kernels, read_table
 from nsysan.ingest.nsys.tables import DetailedRanges, NvtxPoints
 from nsysan.model.arrays import Int64Array
 from nsysan.model.columns import is_one_value
@@ -125,9 +124,8 @@ def read_records(export: OpenExport, *, with_host: bool, details: Collection[Det
 
 
 def _with_host(export: OpenExport, work: Records) -> Records:
-    stored = read_table(export, tables.NVTX_EVENTS)
-    events = None if stored is None else with_payload_texts(export, stored)
-    ranges = in_scope(events, tables.NVTX_RANGES)
+    # a mark or two among millions of ranges
+    ranges, points = with_payload_texts(export, *read_apart(export, tables.NVTX_EVENTS, tables.NVTX_POINTS))
     return replace(
         work,
         runtime_calls=read_table(export, tables.RUNTIME_CALLS),
@@ -139,8 +137,8 @@ def _with_host(export: OpenExport, work: Records) -> Records:
         scheduling_events=read_table(export, tables.SCHEDULING_EVENTS),
         nvtx_ranges=bare(ranges, NvtxRanges),
         nvtx_range_details=details_of(ranges),
-        nvtx_points=bare(in_scope(events, tables.NVTX_POINTS), NvtxPoints),
-        nccl_payloads=read_nccl_payloads(export, events),
+        nvtx_points=bare(points, NvtxPoints),
+        nccl_payloads=read_nccl_payloads(export, ranges, points),
     )
 
 
@@ -172,14 +170,6 @@ def unshifted(times_ns: Int64Array, shift_ns: int) -> Int64Array:
     earliest, latest = max(ABSENT + 1, ABSENT + 1 + shift_ns), min(_LATEST, _LATEST + shift_ns)
     moved = np.clip(times_ns, earliest, latest) - shift_ns
     return np.where(times_ns == ABSENT, ABSENT, moved)
-
-
-def in_scope(events: DetailedRanges | None, scope: Scope) -> DetailedRanges | None:
-    """The NVTX records of these types."""
-    if events is None:
-        return None
-    inside = np.isin(events.event_type, scope.values)
-    return events if inside.all() else events.take(inside)
 
 
 def bare(table: Table | None, kind: type[AnyTable]) -> AnyTable | None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from nsysan.ingest.columns import Column, Scope
 from nsysan.ingest.nsys import tables
 from nsysan.ingest.nsys.open_export import OpenExport
 from nsysan.ingest.nsys.tables import RecordTable
 from nsysan.model.arrays import IdArray
+from nsysan.model.columns import taken, without_rows
 from nsysan.model.tables import AnyTable, KernelDimensions, Kernels, KernelShapes
 
 
@@ -14,6 +17,21 @@ def read_table(export: OpenExport, kind: RecordTable[AnyTable], scope: Scope | N
     """The records of a kind, of ``scope`` where it is given; None where the export has none that can be read."""
     arrays = _read_columns(export, kind.names, kind.columns, scope or kind.scope)
     return None if arrays is None else kind.record(**arrays)
+
+
+def read_apart(export: OpenExport, kind: RecordTable[AnyTable], few: Scope) -> tuple[AnyTable | None, AnyTable | None]:
+    """The records of a kind without those of ``few``, which are expected to be few, and these; None as above."""
+    arrays = _read_columns(export, kind.names, kind.columns, kind.scope)
+    if arrays is None:
+        return None, None
+    telling = next(column.name for column in kind.columns if few.column in column.sources)
+    is_one = np.logical_or.reduce([arrays[telling] == value for value in few.values])
+    rows = np.flatnonzero(is_one)
+    taken_apart = kind.record(**{name: taken(column, rows) for name, column in arrays.items()})
+    if len(rows):
+        # nobody else has seen these arrays; what is replaced is let go of
+        arrays = {name: without_rows(arrays.pop(name), rows) for name in list(arrays)}
+    return kind.record(**arrays), taken_apart
 
 
 def read_kernels(

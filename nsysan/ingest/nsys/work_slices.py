@@ -1,8 +1,8 @@
 """The GPU work of an export in slices of time, so that it need not be held as a whole.
 
 Rows lie nearly in order of time. A slice has every record that begins before its end and was in no slice before; what
-lies later in the file than records of the next slice is waited for, a block of rows long. Where one lies later still,
-the work has to be read as a whole.
+lies later in the file than records of the next slice is waited for, some blocks of rows long. Where one lies later
+still, the work has to be read as a whole.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from nsysan.model.progress import Progress
 from nsysan.model.tables import ABSENT, GpuActivities
 from nsysan.model.trace import is_timed
 
-FEWEST_ROWS = 1 << 19
+FEWEST_ROWS = 1 << 18
 """A slice has so many records at least, but for the last one: each costs as much as some thousand of them."""
+WAITED_BLOCKS = 4
+"""So many blocks of rows more are read before it is taken for known which records begin before all of them."""
 _UNREAD = ("context_id", "stream_id", "correlation_id")
 """Columns of which no sum is made; they are ``ABSENT`` in all records."""
 _END_NS = int(np.iinfo(np.int64).max)
@@ -74,7 +76,7 @@ class WorkStream:
         self.table = table
         self.blocks = blocks
         self.known_ns = -1
-        """All records that begin before it have been read, if none lies later than a whole block."""
+        """All records that begin before it have been read, if none lies later than so many whole blocks."""
         self._kind = kind
         self._shift_ns = shift_ns
         self._firsts_ns: list[int] = []
@@ -94,7 +96,7 @@ class WorkStream:
             self._untimed.append(records.take(~timed))
             records = records.take(timed)
         if len(records):
-            self._firsts_ns = [*self._firsts_ns[-1:], max(int(records.start_ns.min()), 0)]
+            self._firsts_ns = [*self._firsts_ns[-WAITED_BLOCKS:], max(int(records.start_ns.min()), 0)]
             self.known_ns = min(self._firsts_ns)
             self._kept.append(records)
         if self.known_ns < self._taken_ns:

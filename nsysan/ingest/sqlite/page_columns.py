@@ -1,7 +1,7 @@
 """The columns of a large table straight from the file's pages, by the compiled module, where that is sure of them.
 
 It hands over where it is not: then SQLite is asked (``queried_columns``), and its answer or refusal counts. Memory: the
-arrays, one of them twice, and a block of int64.
+arrays in as few bytes as their values need, and some thousand rows of int64.
 """
 
 from __future__ import annotations
@@ -11,12 +11,16 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from nsysan.ingest.blocks import Blocks, WholeNeededError, joined
+import numpy as np
+
+from nsysan.ingest.blocks import Blocks, WholeNeededError
 from nsysan.ingest.columns import Column, ColumnRead, Need, Scope, needed_columns
 from nsysan.ingest.source import StoredTable
 from nsysan.ingest.sqlite.row_storage import RowStorage, row_storage
-from nsysan.model.arrays import Int64Array
-from nsysan.model.progress import UNWATCHED, Progress
+from nsysan.model.arrays import IdArray, Int64Array
+from nsysan.model.coded import coded_column
+from nsysan.model.columns import is_composed, is_measured, narrowed
+from nsysan.model.progress import Progress
 
 if TYPE_CHECKING:
     from nsysan.ingest import _columns
@@ -25,7 +29,6 @@ IdOfText = Callable[[bytes], int]
 
 _BLOCK_ROWS = 1 << 15
 """So many rows of fourteen columns stay in the processor's caches, and their memory serves one block after another."""
-_SMALL_BLOCK_ROWS = 1 << 17
 _SWITCH = "NSYSAN_NATIVE"
 """The environment variable that is 0 where compiled modules shall not be used."""
 
@@ -51,16 +54,37 @@ def read_columns(  # noqa: PLR0913 -- what is read, and who is asked and told me
     progress: Progress,
 ) -> ColumnRead | None:
     """The ``columns`` of the rows in ``scope``, or of all rows; None where SQLite has to be asked."""
-    scan = _scan(connection, table, columns, scope, id_of_text)
-    if scan is None:
+    storage = _storage(connection, table, columns, scope)
+    if storage is None:
         return None
     from nsysan.ingest._columns import HandOverError
 
     try:
-        arrays = joined(columns, _blocks(scan, _BLOCK_ROWS, progress))
+        scan = open_scan(storage, columns, scope, id_of_text)
+        arrays = _whole_columns(scan, columns, progress)
     except HandOverError:
         return None
-    return ColumnRead(arrays, scan.unreadable_count)
+    used = frozenset(name for name, position in storage.positions.items() if scan.is_used[position])
+    return ColumnRead(arrays, scan.unreadable_count, used)
+
+
+def _whole_columns(scan: _columns.Scan, columns: tuple[Column, ...], progress: Progress) -> dict[str, IdArray]:
+    row_count = 0
+    while (kept_count := scan.keep(_BLOCK_ROWS)) is not None:
+        progress.advance(kept_count)
+        row_count += kept_count
+    return {
+        column.name: _whole_column(column.name, numbers, values, row_count)
+        for column, (numbers, values) in zip(columns, scan.kept(), strict=True)
+    }
+
+
+def _whole_column(name: str, numbers: IdArray, values: Int64Array | None, row_count: int) -> IdArray:
+    """The column; ``numbers`` are places among the ``values`` where there are any, and one where all are the same."""
+    if len(numbers) < row_count:
+        one = narrowed(name, numbers if values is None else values)
+        return np.broadcast_to(one, row_count)
+    return numbers if values is None or not row_count else coded_column(values, numbers)
 
 
 def read_blocks(
@@ -72,42 +96,35 @@ def read_blocks(
     most_rows: int | None,
 ) -> Blocks | None:
     """The ``columns`` of all rows in blocks that stay in the processor's caches; None where SQLite has to be asked."""
-    scan = _scan(connection, table, columns, None, id_of_text)
-    return None if scan is None else Blocks(_blocks_or_none(scan), most_rows, lambda: scan.unreadable_count)
+    storage = _storage(connection, table, columns, None)
+    if storage is None:
+        return None
+    from nsysan.ingest._columns import HandOverError
+
+    try:
+        scan = open_scan(storage, columns, None, id_of_text)
+    except HandOverError:
+        return None
+    return Blocks(_blocks_or_none(scan), most_rows, lambda: scan.unreadable_count)
 
 
 def _blocks_or_none(scan: _columns.Scan) -> Iterator[list[Int64Array]]:
     from nsysan.ingest._columns import HandOverError
 
     try:
-        yield from _blocks(scan, _SMALL_BLOCK_ROWS, UNWATCHED)
+        while (block := scan.read(_BLOCK_ROWS)) is not None:
+            yield block
     except HandOverError as error:
         raise WholeNeededError from error
 
 
-def _scan(
-    connection: sqlite3.Connection,
-    table: StoredTable,
-    columns: tuple[Column, ...],
-    scope: Scope | None,
-    id_of_text: IdOfText,
-) -> _columns.Scan | None:
-    """The rows to be read; None where the compiled module is not there or not sure of them."""
+def _storage(
+    connection: sqlite3.Connection, table: StoredTable, columns: tuple[Column, ...], scope: Scope | None
+) -> RowStorage | None:
+    """How the rows to be read are stored; None where the compiled module is not there or not sure of them."""
     if not is_module_there() or needed_columns(columns, scope) - table.columns:
         return None
-    from nsysan.ingest._columns import HandOverError
-
-    storage = row_storage(connection, table.name, _used(columns, scope))
-    try:
-        return None if storage is None else open_scan(storage, columns, scope, id_of_text)
-    except HandOverError:
-        return None
-
-
-def _blocks(scan: _columns.Scan, row_count: int, progress: Progress) -> Iterator[list[Int64Array]]:
-    while (block := scan.read(row_count)) is not None:
-        progress.advance(len(block[0]))
-        yield block
+    return row_storage(connection, table.name, _asked(columns, scope))
 
 
 def open_scan(
@@ -130,10 +147,10 @@ def open_scan(
     )
 
 
-def _used(columns: tuple[Column, ...], scope: Scope | None) -> set[str]:
-    used = {source for column in columns for source in column.sources}
-    used |= {column.inline_text for column in columns if column.inline_text is not None}
-    return used | ({scope.column} if scope else set())
+def _asked(columns: tuple[Column, ...], scope: Scope | None) -> set[str]:
+    asked = {source for column in columns for source in column.sources}
+    asked |= {column.inline_text for column in columns if column.inline_text is not None}
+    return asked | ({scope.column} if scope else set())
 
 
 def _requested(column: Column, positions: Mapping[str, int]) -> _columns.Column:
@@ -144,4 +161,14 @@ def _requested(column: Column, positions: Mapping[str, int]) -> _columns.Column:
         is_needed=column.need is not Need.OPTIONAL,
         accepts_null=column.need is Need.OPEN,
         text=None if column.inline_text is None else positions.get(column.inline_text),
+        form=_form(column.name),
     )
+
+
+def _form(name: str) -> _columns.Form:
+    """How the column of this name is kept; names are ids of few texts, however large the ids."""
+    from nsysan.ingest import _columns
+
+    if is_composed(name) or name == "name_id":
+        return _columns.Form.CODED
+    return _columns.Form.WIDE if is_measured(name) else _columns.Form.NARROW

@@ -61,7 +61,11 @@ class SqliteTables:
         from_pages = page_columns.read_columns(
             self._connection, table, columns, scope, id_of_text=self._inline_text_id, progress=self._progress
         )
-        return from_pages or queried_columns.read_columns(self._connection, table, columns, scope, self._progress)
+        if from_pages is None:
+            return queried_columns.read_columns(self._connection, table, columns, scope, self._progress)
+        used = from_pages.used_columns or frozenset()
+        self._is_used |= {(table.name, column): column in used for column in table.columns}
+        return from_pages
 
     def read_blocks(self, table: StoredTable, columns: tuple[Column, ...]) -> Blocks | None:
         """The ``columns`` of all rows a block at a time; None where they have to be read as a whole."""
