@@ -67,7 +67,7 @@ def left_out_sentence(table: StepTable) -> str | None:
     counts = _left_out_counts(table.excluded)
     parts = [f"{counted(count, 'step')} {_REASONS[why].partition(':')[0]}" for why, count in counts.items()]
     if any(device.open_ns for device in table.devices):
-        parts.append("the last, which nothing closes")
+        parts.append("the open last")
     return f"Left out: {listed(parts)}." if parts else None
 
 

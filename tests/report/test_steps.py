@@ -41,8 +41,8 @@ def test_the_heading_states_median_worst_and_how_the_steps_are_spread() -> None:
 
 def test_in_short_too_no_step_is_left_out_in_silence() -> None:
     # T21: others drop the last one and do not say so
-    assert left_out_sentence(STEPS.steps) == "Left out: 1 step as warm-up and the last, which nothing closes."
-    assert left_out_sentence(replace(STEPS.steps, excluded=())) == "Left out: the last, which nothing closes."
+    assert left_out_sentence(STEPS.steps) == "Left out: 1 step as warm-up and the open last."
+    assert left_out_sentence(replace(STEPS.steps, excluded=())) == "Left out: the open last."
     closed = tuple(replace(device, open_ns=0) for device in STEPS.steps.devices)
     assert left_out_sentence(replace(STEPS.steps, excluded=(), devices=closed)) is None
 

@@ -33,9 +33,8 @@ GPU    window  compute  overlap  fused  graph    comm   copy    idle    busy
 gpu0  1.000 s   60.0 %   10.0 %  0.0 %  0.0 %  15.0 %  5.0 %  10.0 %  70.0 %
 gpu1  1.000 s   50.0 %   10.0 %  0.0 %  0.0 %  10.0 %  5.0 %  25.0 %  60.0 %
 
-Kernels with the most time          class  count       total   share
-sgemm                                gemm     10     1.000 s  50.0 %
-ncclDevKernel_AllReduce     communication     10  450.000 ms  22.5 %
+Kernels with the most time  class  count    total   share
+sgemm                        gemm     10  1.000 s  50.0 %
 
 What idle GPUs waited for      in all  of idle
 data loading               260.000 ms   74.3 %
@@ -44,7 +43,7 @@ Longest idle gaps, by what ended them   GPU     begins at       lasts
 ncclDevKernel_AllReduce                gpu1  2.125000000s  125.000 ms
 
 4 steady steps on gpu0/p100, marked by step *: median 70.000 ms, 90 % within 100.000 ms, worst
-100.000 ms. Left out: 1 step as warm-up and the last, which nothing closes.
+100.000 ms. Left out: 1 step as warm-up and the open last.
 Of the mean step of gpu0/p100, 100.000 ms with its waits, backward takes 50.0 %, data 20.0 % and
 gradient synchronization 20.0 % (90.0 % assigned, confidence high).
 Ranks waited 120.000 ms for each other; the transfers took 30.000 ms.

@@ -81,6 +81,7 @@ class _Rows(msgspec.Struct, frozen=True):
 
 _AMPLE = _Rows(kernels=5, causes=4, gaps=3, findings=3, is_dense=False)
 _FEW = _Rows(kernels=2, causes=1, gaps=1, findings=2, is_dense=True)
+_FEWEST = _Rows(kernels=1, causes=1, gaps=1, findings=2, is_dense=True)
 
 
 def render_text(run: Run) -> str:
@@ -88,8 +89,8 @@ def render_text(run: Run) -> str:
 
     What does not fit 55 lines has shorter lists; no sentence is left out for it.
     """
-    ample = _text(run, _AMPLE)
-    return ample if ample.count("\n") <= _SCREEN_LINES else _text(run, _FEW)
+    texts = (_text(run, rows) for rows in (_AMPLE, _FEW))
+    return next((text for text in texts if text.count("\n") <= _SCREEN_LINES), None) or _text(run, _FEWEST)
 
 
 def _text(run: Run, rows: _Rows) -> str:
