@@ -21,10 +21,10 @@ def silent_process_notes(trace: Trace) -> Iterator[Note]:
     if calls is None or not recorded:
         return
     processes = calls.global_tid & PROCESS_BITS
-    unanswered = np.setdiff1d(distinct(processes), np.concatenate(recorded))
-    if not len(unanswered):
+    unanswered = set(distinct(processes).tolist()).difference(*(column.tolist() for column in recorded))
+    if not unanswered:
         return
-    silent = np.isin(processes, unanswered)
+    silent = np.isin(processes, list(unanswered))
     silent &= is_kernel_launch(trace, calls.name_id) | (call_kinds(trace) == int(CallKind.GRAPH_LAUNCH))
     silent_ones, counts = np.unique(processes[silent], return_counts=True)
     for process, count in zip(silent_ones.tolist(), counts.tolist(), strict=True):
