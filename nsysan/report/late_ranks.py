@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.lateness_causes import WhyLate
 from nsysan.analysis.stragglers import Pattern, Straggler, Stragglers
+from nsysan.model.awaited import awaited
 from nsysan.model.idle import Cause
 from nsysan.model.lateness import Lateness
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_count, format_duration
-from nsysan.report.causes import awaited
 from nsysan.report.prose import Phrase, Sentence, capitalized, spelled
 
 MENTIONED_FROM_FRAC = 0.02

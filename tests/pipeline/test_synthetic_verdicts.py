@@ -282,7 +282,9 @@ def test_what_happens_once_is_told_as_such(tmp_path: Path) -> None:
 
     # no step is won by what is lost once, but the verdict says it
     assert run.diagnosis.headline is None
-    told = re.search(r"\. Starting up, once, costs ([\d.]+) ms by module loading\.", run.diagnosis.why or "")
+    told = re.search(
+        r"\. Starting up, once, costs ([\d.]+) ms of waiting for code to be loaded\.", run.diagnosis.why or ""
+    )
     truth_ns = [rank.idle_causes["module_loading_ns"] for rank in made.truth.ranks]
     assert told is not None
     assert float(told[1]) * 1e6 == pytest.approx(max(truth_ns), rel=0.05)
