@@ -158,6 +158,10 @@ def test_what_memory_bounds_is_known_from_sampled_counters_alone(tmp_path: Path,
     assert "memory_bandwidth" not in {one.id for one in without.findings}
     assert without.diagnosis.headline is None
     assert (" as one kernel each they would spare at most " in (without.diagnosis.why or "")) is found
+    # 30 % of a step is not ok only because nobody looked
+    memory = without.diagnosis.classes[BottleneckClass.MEMORY]
+    assert (memory.state, memory.recoverable_ns is None) == (ClassState.UNKNOWN if found else ClassState.OK, found)
+    assert ("No cause that was measured" in (without.diagnosis.why or "")) is found
 
 
 @pytest.mark.parametrize("includes_blobs", [False, True], ids=["names", "payloads"])
