@@ -132,7 +132,8 @@ class _Walk:
         found = self._results.get(Collectives)
         if isinstance(found, Skipped) or found.world_size is None or found.world_size <= len(found.ranks):
             return None
-        return f"{found.world_size - len(found.ranks)} of {found.world_size} ranks are missing"
+        missing = found.world_size - len(found.ranks)
+        return f"{missing} of {found.world_size} ranks {'is' if missing == 1 else 'are'} missing"
 
     @property
     def _may_wait_for_missing(self) -> bool:

@@ -314,7 +314,7 @@ def test_a_missing_rank_leaves_open_what_it_did(tmp_path: Path) -> None:
 
     assert diagnosis.headline is None
     assert diagnosis.why == (
-        "No verdict: 1 of 4 ranks are missing, and what those did may be what the others waited for."
+        "No verdict: 1 of 4 ranks is missing, and what those did may be what the others waited for."
     )
     assert {verdict.state for verdict in diagnosis.classes.values()} == {ClassState.UNKNOWN}
 
@@ -333,7 +333,7 @@ def test_ranks_that_wait_for_one_without_a_report_do_not_blame_communication(tmp
 
     assert diagnosis.headline is None
     assert re.fullmatch(
-        "No verdict: 1 of 4 ranks are missing, and what those did may be what the others waited for, "
+        "No verdict: 1 of 4 ranks is missing, and what those did may be what the others waited for, "
         r"[\d.]+ of [\d.]+ ms a step \([\d.]+ %\) at most\.",
         diagnosis.why or "",
     )
