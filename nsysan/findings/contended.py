@@ -65,6 +65,9 @@ def _evidence(worst: ContentionOfGpu, overlap: Overlap, kernels: Iterable[Slowed
         f"{format_fraction(overlap.slowdown_ns / overlap.compared_ns)}.",
         Contention.id,
     )
-    for row in [row for row in kernels if row.gpu == worst.gpu and row.slowdown_ns > 0][:_LISTED]:
+    slowed = [row for row in kernels if row.gpu == worst.gpu and row.slowdown_ns > 0]
+    # a kernel is there once for each of its grids: of one name the one that loses most is enough
+    first = {row.name: row for row in reversed(slowed)}
+    for row in [row for row in slowed if first[row.name] is row][:_LISTED]:
         beside, alone = format_duration(row.beside_median_ns), format_duration(row.alone_median_ns)
         yield Evidence(f"{row.name}: {beside} beside communication, {alone} alone.", Contention.id, kernels=(row.name,))

@@ -11,6 +11,7 @@ from nsysan.analysis.step_losses import ClassLoss, LossReport, StepLosses
 from nsysan.analysis.stragglers import Stragglers
 from nsysan.findings.hidden_work import why_hidden
 from nsysan.findings.inefficient_gemm import RULE as INEFFICIENT_GEMM_RULE
+from nsysan.findings.memory_bandwidth import unsampled_saving_ns
 from nsysan.findings.non_gemm import RULE as NON_GEMM_RULE
 from nsysan.findings.product_speed import ProductSpeed
 from nsysan.findings.start_up import RULE as START_UP
@@ -91,17 +92,35 @@ class _Walk:
                 return ClassVerdict(state, loss.recoverable_ns, frac, loss.unresolved_ns, self._products.told)
             # only ranks were compared, or products alone: all kernels of all ranks may be slow
             return ClassVerdict(ClassState.UNKNOWN, None, None, 0, self._products.told)
-        if one in _OF_IDLE_CAUSES and state is ClassState.OK and (why := self._why_causeless) is not None:
-            return ClassVerdict(ClassState.UNKNOWN, None, None, 0, f"{capitalized(why)}: idle has no cause.")
-        if one is BottleneckClass.DATA and state is ClassState.OK and self._may_hide_data_waits:
-            return ClassVerdict(ClassState.UNKNOWN, None, None, 0, _NO_DATA_WAITS)
+        if state is ClassState.OK and (unseen := self._unseen(one)) is not None:
+            return ClassVerdict(ClassState.UNKNOWN, None, None, 0, unseen)
         return ClassVerdict(state, loss.recoverable_ns, frac, loss.unresolved_ns, sentence)
+
+    def _unseen(self, one: BottleneckClass) -> str | None:
+        """What was not recorded that a class may lose much to, None where nothing is missing."""
+        if one in _OF_IDLE_CAUSES and (why := self._why_causeless) is not None:
+            return f"{capitalized(why)}: idle has no cause."
+        if one is BottleneckClass.DATA and self._may_hide_data_waits:
+            return _NO_DATA_WAITS
+        return self._open_rows if one is BottleneckClass.MEMORY else None
 
     @property
     def _may_hide_data_waits(self) -> bool:
         """Whether enough is lost to what waits for data count as where nothing names them."""
         hidden_ns = self._lost_to(_LIKE_DATA_WAITS)
         return not self._report.tells_data_waits and hidden_ns >= MATERIAL_FRAC * self._report.stretch_ns
+
+    @property
+    def _open_rows(self) -> str | None:
+        """That rows of kernels may lose much to memory, for no counters were sampled; None where they are too few."""
+        saved_ns = unsampled_saving_ns(self._results)
+        if saved_ns < MATERIAL_FRAC * self._report.stretch_ns:
+            return None
+        share = format_fraction(saved_ns / self._report.stretch_ns)
+        return (
+            f"Elementwise kernels in a row, as one each, would spare at most {format_duration(saved_ns)} a step, "
+            f"{share}; whether memory bounds them needs sampled counters: --gpu-metrics-devices=all."
+        )
 
     def _lost_to(self, causes: frozenset[str]) -> int:
         """What these causes cost at most."""
@@ -113,7 +132,8 @@ class _Walk:
         found = self._results.get(Collectives)
         if isinstance(found, Skipped) or found.world_size is None or found.world_size <= len(found.ranks):
             return None
-        return f"{found.world_size - len(found.ranks)} of {found.world_size} ranks are missing"
+        missing = found.world_size - len(found.ranks)
+        return f"{missing} of {found.world_size} ranks {'is' if missing == 1 else 'are'} missing"
 
     @property
     def _may_wait_for_missing(self) -> bool:
@@ -235,7 +255,8 @@ class _Walk:
         known = (loss for loss in self._report.causes if loss.bottleneck_class is not None)
         most = max(known, key=lambda loss: loss.recoverable_ns, default=None)
         if most is None or most.recoverable_ns < MATERIAL_FRAC * self._report.stretch_ns:
-            return "No cause"
+            # rows of kernels that are told beside it may well cost as much
+            return "No cause" if self._open_rows is None else "No cause that was measured"
         cost = paired(format_duration(most.recoverable_ns), "of", format_duration(self._report.stretch_ns))
         share = format_fraction(most.recoverable_ns / self._report.stretch_ns)
         return f"No cause but {spelled(most.cause)}, {cost} {_SPANS[self._report.basis]} ({share}),"

@@ -47,19 +47,28 @@ RULE = Rule("exposed_communication", find_exposed_communication)
 
 
 def _largest(results: ResultSet) -> Iterator[Evidence]:
-    """The collectives with most exposed time."""
+    """The collectives with most exposed time, as far as it may be transfer."""
     found = results.get(Collectives)
     rows = () if isinstance(found, Skipped) else found.collectives
-    for row in sorted(rows, key=lambda row: -row.exposed_ns)[:_LISTED]:
+    for row in sorted(rows, key=lambda row: -_most_transfer_ns(row))[:_LISTED]:
         if row.exposed_ns:
             yield Evidence(_sentence(row), Collectives.id)
+
+
+def _most_transfer_ns(row: CollectiveRow) -> int:
+    """How much of the exposed time may be transfer: all of it, or what is no waiting where that is known of all."""
+    if row.wait_ns is None or row.complete_count < row.count:
+        return row.exposed_ns
+    return min(row.exposed_ns, row.duration_ns - row.wait_ns)
 
 
 def _sentence(row: CollectiveRow) -> str:
     name = spelled(row.kind)
     purpose = "" if row.purpose is None else f" ({spelled(row.purpose.value)})"
     rate = "" if row.busbw_bytes_per_s is None else f", busbw {format_rate(row.busbw_bytes_per_s)}"
+    most_ns = _most_transfer_ns(row)
+    waiting = "" if most_ns == row.exposed_ns else f", of which at most {format_duration(most_ns)} is no waiting"
     return (
         f"{counted(row.count, 'instance')} of {name}{purpose} over {counted(len(row.ranks), 'rank')}: "
-        f"{format_duration(row.exposed_ns)} exposed, summed over ranks{rate}."
+        f"{format_duration(row.exposed_ns)} exposed, summed over ranks{waiting}{rate}."
     )

@@ -61,8 +61,7 @@ def _waits(results: ResultSet, loss: Loss) -> Iterator[Evidence]:
                 "" if one.why.kernel_ratio is None else f"; its kernels take {one.why.kernel_ratio:.2f} times as long"
             )
             yield Evidence(
-                f"Rank {one.rank} came last to {format_fraction(one.late_frac)} of its collectives, and the others "
-                f"waited "
-                f"{format_duration(one.caused_ns)} for it{ratio}.",
+                f"Rank {one.rank} came last to {format_fraction(one.late_frac)} of the collectives with a late rank, "
+                f"and the others waited {format_duration(one.caused_ns)} for it{ratio}.",
                 Stragglers.id,
             )

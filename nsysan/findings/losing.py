@@ -114,9 +114,12 @@ def _lost(loss: Loss, report: LossReport) -> str:
     if loss.worst_lost_ns == loss.lost_ns:
         return f"{format_duration(loss.lost_ns)} on average of {of}."
     worst = "" if loss.worst_rank is None else f" (rank {loss.worst_rank})"
+    # no step wins more than what its slowest device lost, so that more than any one's mean is of several
+    in_turn = loss.recoverable_ns - loss.worst_lost_ns >= NAMED_FRAC * report.stretch_ns
+    also = " It is not the same device that loses it in every step, and the others wait each time." if in_turn else ""
     return (
         f"{format_duration(loss.lost_ns)} on average of {of}; most on {loss.worst_device}{worst}, "
-        f"{format_duration(loss.worst_lost_ns)}."
+        f"{format_duration(loss.worst_lost_ns)}.{also}"
     )
 
 

@@ -54,11 +54,19 @@ def chain_evidence(results: ResultSet) -> Iterator[Evidence]:
         return
     busy = "" if most.dram_frac is None else f"; DRAM is {format_fraction(most.dram_frac)} busy meanwhile"
     yield Evidence(
-        f"{most.device} runs {counted(most.kernel_count, 'elementwise kernel')} over arrays of one size in "
+        f"In {counted(most.step_count, 'steady step')} {most.device} runs "
+        f"{counted(most.kernel_count, 'elementwise kernel')} over arrays of one size in "
         f"{counted(most.chain_count, 'row')}: as one kernel each they would spare at most "
         f"{format_duration(most.saved_ns_per_step)} a step{busy}.",
         ElementwiseChains.id,
     )
+
+
+def unsampled_saving_ns(results: ResultSet) -> int:
+    """What chains of which no counter tells whether memory bounds them could spare a step, of the device with most."""
+    found = results.get(ElementwiseChains)
+    rows = () if isinstance(found, Skipped) else found.elementwise_chains
+    return max((one.saved_ns_per_step for one in rows if one.dram_frac is None), default=0)
 
 
 def _of_whole_gpus(results: ResultSet) -> Iterator[Finding]:

@@ -32,9 +32,8 @@ def find_rotating_ranks(results: ResultSet) -> Iterable[Finding]:
         f"Ranks take turns being late, {format_fraction(waiting_frac)} of a step: jitter, no bad node",
         (
             Evidence(
-                f"Rank {most.rank} came last most often, to {format_fraction(most.late_frac)} of its collectives; "
-                f"exposed "
-                f"waiting takes {format_duration(report.waiting_ns)} a rank.",
+                f"Rank {most.rank} came last most often, to {format_fraction(most.late_frac)} of the collectives "
+                f"with a late rank; exposed waiting takes {format_duration(report.waiting_ns)} a rank.",
                 Stragglers.id,
             ),
         ),

@@ -8,10 +8,10 @@ from nsysan.analysis.gpu_time import DeviceTimes, GpuTime
 from nsysan.findings.advice import advise
 from nsysan.findings.losing import losses_of
 from nsysan.findings.registry import Rule
+from nsysan.model.awaited import awaited
 from nsysan.model.findings import Evidence, Finding
 from nsysan.model.idle import Cause
 from nsysan.model.losses import CLASS_OF_CAUSE, Basis
-from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
 from nsysan.model.thresholds import MATERIAL_FRAC
 from nsysan.model.units import format_duration, format_fraction
@@ -37,13 +37,13 @@ def find_start_up(results: ResultSet) -> Iterable[Finding]:
         bottleneck_class=CLASS_OF_CAUSE[cause],
         cause=cause.value,
         severity=Severity.INFO,
-        title=f"Starting up, once, costs {took} by {spelled(cause.value)}: no part of a steady run",
+        title=f"Starting up, once, costs {took} of waiting for {awaited(cause)}: no part of a steady run",
         recoverable_ns=0,
         evidence=(
             Evidence(
                 f"{worst.id} idles {format_duration(causes.idle_ns)} before it is steady, "
-                f"{format_fraction(causes.idle_ns / worst.time.window_ns)} of its window; {took} of that by "
-                f"{spelled(cause.value)}.",
+                f"{format_fraction(causes.idle_ns / worst.time.window_ns)} of its window; {took} of that "
+                f"for {awaited(cause)}.",
                 GpuTime.id,
             ),
         ),

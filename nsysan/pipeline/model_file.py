@@ -29,7 +29,7 @@ def read_model_file(path: Path, pieces: Sequence[str]) -> ModelShape:
     try:
         if path.stat().st_size > LARGEST_BYTES:
             raise InputError(f"{shown} is too large to describe a model.", "Give a config.json.")
-        text = path.read_text("utf-8", "replace")
+        text = path.read_text("utf-8-sig", "replace")
     except OSError as error:
         raise InputError(f"Cannot read {shown}: {error.strerror}.", "Give the path of a config.json.") from error
     try:

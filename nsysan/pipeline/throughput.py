@@ -242,6 +242,13 @@ class _Measured:
         return f"{self._dtype}{by_model}, {peak.source}"
 
     @property
+    def _no_peak(self) -> str:
+        """Why there is no peak: nothing names the GPU or the data type, or no peak is known of what the model names."""
+        if self._dtype is None or _dtype_of(self._dtype) is not None:
+            return _NO_PEAK
+        return f"needs a data type that peaks are known of, as {self._dtype!r} of the model is not: give --dtype"
+
+    @property
     def _lacking(self) -> str | None:
         """Why there is no MFU."""
         model = self._options.model
@@ -250,7 +257,7 @@ class _Measured:
             (_NO_BATCH, model is not None and model.tokens_per_step is None),
             (self._no_steps, self._step_ns is None),
             (_NO_WORLD, self._world_size is None),
-            (_NO_PEAK, self._peak is None),
+            (self._no_peak, self._peak is None),
         ):
             if is_missing:
                 return why

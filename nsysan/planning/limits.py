@@ -33,6 +33,9 @@ def refuse_impossible(values: Mapping[str, Any]) -> None:
     for less, more in _AT_MOST:
         if less in values and more in values and values[less] > values[more]:
             raise InputError(f"{less} is {values[less]}, more than {more}, which is {values[more]}.", _HINT)
+    micro_batch, global_batch = values.get("micro_batch", 1), values.get("global_batch", 0)
+    if global_batch % micro_batch:
+        raise InputError(f"micro_batch is {micro_batch}, which does not divide global_batch, {global_batch}.", _HINT)
     heads, kv_heads = values["heads"], values.get("kv_heads", 1)
     if heads % kv_heads:
         raise InputError(f"kv_heads is {kv_heads}, which does not divide the {heads} heads.", _HINT)

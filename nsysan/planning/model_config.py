@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -46,6 +47,8 @@ _GATED_FAMILY = "gemma"
 """Their activation has the name of a plain one."""
 _NEEDED = ("layers", "hidden", "heads", "vocabulary")
 _TEXTS = {"dtype"}
+_LARGEST = 2**53
+"""Up to here a whole number is exact as a float, and products of them stay far from the largest float."""
 _HINT = (
     "Give Hugging Face's config.json, a log of Megatron's arguments, or JSON with keys such as layers, hidden, heads, "
     "kv_heads, ffn, vocabulary, sequence and global_batch; more keys may follow the file: config.json,sequence=4096."
@@ -60,7 +63,7 @@ def parse_model(text: str, extra: Mapping[str, str] | None = None) -> ModelShape
     known = {**_described(text), **(extra or {})}
     values = {key: value for key in _SPELLINGS if (value := _value(known, key)) is not None}
     if missing := [key for key in _NEEDED if key not in values]:
-        raise InputError(f"The model lacks {' and '.join(missing)}.", _HINT)
+        raise InputError(f"The model lacks {', '.join(missing)}.", _HINT)
     return ModelShape(**_completed(values, known))
 
 
@@ -105,15 +108,27 @@ def _value(known: Mapping[str, Any], key: str) -> int | str | None:
 
 def _number(name: str, value: Any) -> int:
     try:
-        told = float(value[0] if isinstance(value, (list, tuple)) else value)
+        # true would count as 1
+        told = math.nan if isinstance(value, bool) else float(_same_for_all_layers(value))
         number = int(told)
-    except (TypeError, ValueError, OverflowError, IndexError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} is {visible_text(str(value)[:40])!r}, which is no number.", _HINT) from None
     if number != told:
         raise InputError(f"{name} is {told:g}, which is no whole number.", _HINT)
     if number < 0:
         raise InputError(f"{name} is below zero.", _HINT)
+    if number > _LARGEST:
+        raise InputError(f"{name} is {told:g}, more than any model has.", _HINT)
     return number
+
+
+def _same_for_all_layers(value: Any) -> Any:
+    """The value; of a list of them, one a layer, the one that all are. Raises ValueError where they differ."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    if not value or any(one != value[0] for one in value):
+        raise ValueError
+    return value[0]
 
 
 def _completed(values: dict[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:

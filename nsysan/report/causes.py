@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from nsysan.analysis.gpu_time import GpuTime, GpuTimes
+from nsysan.model.awaited import awaited
 from nsysan.model.idle import Cause, IdleCauses
 from nsysan.report.elements import Cell, Term
 from nsysan.report.fills import CAUSE_FILLS
@@ -23,27 +24,6 @@ _OTHER_CLASSES = {
 }
 """The classes of causes that are not scheduling."""
 
-_AWAITED = {
-    Cause.PROFILER_OVERHEAD: "the profiler",
-    Cause.DATA_LOADING: "the data loader",
-    Cause.CHECKPOINT: "checkpoints",
-    Cause.GARBAGE_COLLECTION: "garbage collection",
-    Cause.HOST_COMMUNICATION: "communication of the host",
-    Cause.HOST_SYNC: "a host that synchronised",
-    Cause.BLOCKING_COPY: "blocking copies",
-    Cause.ALLOCATOR: "the allocator",
-    Cause.MODULE_LOADING: "code to be loaded",
-    Cause.GRAPH_BUILD: "CUDA graphs to be built",
-    Cause.SLOW_LAUNCH: "slow launch calls",
-    Cause.OS_BLOCKED: "a host thread that the operating system held back",
-    Cause.LAUNCH_STARVED: "the host to launch work",
-    Cause.LAUNCH_LATENCY: "launch calls to take effect",
-    Cause.HANDOVER: "work already launched to begin",
-    Cause.DEVICE_WAIT: "what held launched work back",
-    Cause.UNIFIED_MEMORY: "unified memory to move",
-    Cause.UNKNOWN: "something unknown",
-}
-
 
 def cause_term(cause: Cause) -> Term:
     """The cause's definition."""
@@ -58,11 +38,6 @@ def cause_fill(cause: Cause) -> str:
 def class_of_cause(cause: Cause) -> str:
     """The bottleneck class the cause belongs to, in words: by far the most belong to scheduling."""
     return _OTHER_CLASSES.get(cause, "scheduling")
-
-
-def awaited(cause: Cause) -> str:
-    """What a GPU that idles by this cause waits for: ``the data loader``."""
-    return _AWAITED[cause]
 
 
 def explained_gpus(gpus: Sequence[GpuTimes]) -> tuple[tuple[GpuTimes, IdleCauses], ...]:

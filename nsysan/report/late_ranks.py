@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from nsysan.analysis.collectives import Collectives
 from nsysan.analysis.lateness_causes import WhyLate
 from nsysan.analysis.stragglers import Pattern, Straggler, Stragglers
+from nsysan.model.awaited import awaited
 from nsysan.model.idle import Cause
 from nsysan.model.lateness import Lateness
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
-from nsysan.model.units import counted, format_count, format_duration
-from nsysan.report.causes import awaited
+from nsysan.model.units import format_count, format_duration
 from nsysan.report.prose import Phrase, Sentence, capitalized, spelled
 
 MENTIONED_FROM_FRAC = 0.02
@@ -36,7 +36,11 @@ def straggler_sentence(found: Collectives, stragglers: Sequence[Straggler]) -> s
     first = _mentioned(found, stragglers)
     if first is None:
         return None
-    often = f"came last to {format_count(first.late_count)} of {counted(first.instance_count, 'collective')}"
+    if first.instance_count == 1:
+        often = "came last to the only collective with a late rank"
+    else:
+        of = f"the {format_count(first.instance_count)} collectives with a late rank"
+        often = f"came last to {format_count(first.late_count)} of {of}"
     waited = f"the others waited {format_duration(first.caused_ns)} for it"
     if first.pattern is Pattern.ROTATING:
         return f"No rank is late persistently: rank {first.rank}, waited for most, {often}; {waited}."

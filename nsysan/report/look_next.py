@@ -11,13 +11,14 @@ from nsysan.analysis.idle_gaps import Gap, IdleGaps
 from nsysan.analysis.kernel_summary import KernelRow, KernelSummary
 from nsysan.analysis.timeline import Timeline
 from nsysan.attribution.kernel_class import function_name
+from nsysan.model.awaited import awaited
 from nsysan.model.findings import Finding, Headline
 from nsysan.model.idle import Cause
 from nsysan.model.partition import Part
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import format_duration, format_fraction, format_timestamp
-from nsysan.report.causes import awaited, cause_shares
+from nsysan.report.causes import cause_shares
 from nsysan.report.columns import cut
 from nsysan.report.elements import Place
 from nsysan.report.partition import OTHER_PARTS, job_share

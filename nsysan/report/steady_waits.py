@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.steps import Steps
+from nsysan.model.awaited import awaited
 from nsysan.model.idle import Cause
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import LEAST_SHOWN_FRAC, format_duration, format_fraction, rounds_to_zero
-from nsysan.report.causes import awaited
 from nsysan.report.extremes import alike, one_of_those
 from nsysan.report.prose import Phrase, Sentence, listed, paired
 

@@ -6,12 +6,13 @@ import msgspec
 
 from nsysan.analysis.gpu_time import GpuTime, GpuTimes, Spread
 from nsysan.analysis.steps import Steps
+from nsysan.model.awaited import awaited
 from nsysan.model.idle import Cause
 from nsysan.model.partition import Part, PartTimes
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import counted, format_duration, format_fraction
-from nsysan.report.causes import awaited, cause_shares
+from nsysan.report.causes import cause_shares
 from nsysan.report.extremes import Extreme, extreme_of
 from nsysan.report.partition import COMPUTE_PARTS, OTHER_PARTS, job_share, part_share
 from nsysan.report.prose import Phrase, Sentence, capitalized, ended, listed, paired, spelled

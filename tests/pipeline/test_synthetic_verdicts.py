@@ -158,6 +158,10 @@ def test_what_memory_bounds_is_known_from_sampled_counters_alone(tmp_path: Path,
     assert "memory_bandwidth" not in {one.id for one in without.findings}
     assert without.diagnosis.headline is None
     assert (" as one kernel each they would spare at most " in (without.diagnosis.why or "")) is found
+    # 30 % of a step is not ok only because nobody looked
+    memory = without.diagnosis.classes[BottleneckClass.MEMORY]
+    assert (memory.state, memory.recoverable_ns is None) == (ClassState.UNKNOWN if found else ClassState.OK, found)
+    assert ("No cause that was measured" in (without.diagnosis.why or "")) is found
 
 
 @pytest.mark.parametrize("includes_blobs", [False, True], ids=["names", "payloads"])
@@ -282,7 +286,9 @@ def test_what_happens_once_is_told_as_such(tmp_path: Path) -> None:
 
     # no step is won by what is lost once, but the verdict says it
     assert run.diagnosis.headline is None
-    told = re.search(r"\. Starting up, once, costs ([\d.]+) ms by module loading\.", run.diagnosis.why or "")
+    told = re.search(
+        r"\. Starting up, once, costs ([\d.]+) ms of waiting for code to be loaded\.", run.diagnosis.why or ""
+    )
     truth_ns = [rank.idle_causes["module_loading_ns"] for rank in made.truth.ranks]
     assert told is not None
     assert float(told[1]) * 1e6 == pytest.approx(max(truth_ns), rel=0.05)
@@ -308,7 +314,7 @@ def test_a_missing_rank_leaves_open_what_it_did(tmp_path: Path) -> None:
 
     assert diagnosis.headline is None
     assert diagnosis.why == (
-        "No verdict: 1 of 4 ranks are missing, and what those did may be what the others waited for."
+        "No verdict: 1 of 4 ranks is missing, and what those did may be what the others waited for."
     )
     assert {verdict.state for verdict in diagnosis.classes.values()} == {ClassState.UNKNOWN}
 
@@ -327,7 +333,7 @@ def test_ranks_that_wait_for_one_without_a_report_do_not_blame_communication(tmp
 
     assert diagnosis.headline is None
     assert re.fullmatch(
-        "No verdict: 1 of 4 ranks are missing, and what those did may be what the others waited for, "
+        "No verdict: 1 of 4 ranks is missing, and what those did may be what the others waited for, "
         r"[\d.]+ of [\d.]+ ms a step \([\d.]+ %\) at most\.",
         diagnosis.why or "",
     )

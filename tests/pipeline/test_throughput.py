@@ -14,6 +14,7 @@ from nsysan.cli.main import main
 from nsysan.model.ceilings import Dtype, Origin
 from nsysan.model.errors import UsageError
 from nsysan.pipeline.analyze import AnalyzeOptions, analyze
+from nsysan.pipeline.model_file import read_model
 from nsysan.pipeline.throughput import ThroughputOptions
 from nsysan.planning.throughput import CostRow, Throughput, ThroughputReport
 from nsysan.report.formats.text import render_text
@@ -161,6 +162,23 @@ def test_a_data_type_without_a_peak_is_refused_with_those_that_are_known() -> No
         ThroughputOptions(LLAMA_8B, dtype="bf17")
 
     assert (refused.value.hint or "").startswith("Known types: fp64, fp32, tf32, bf16, fp16, fp8, ")
+
+
+def test_a_data_type_of_the_model_that_no_peak_is_known_of_is_named(tmp_path: Path) -> None:
+    found = told(named_gpu(waiting_job()), tmp_path, ThroughputOptions(replace(LLAMA_8B, dtype="bf17")))
+
+    assert (
+        found.unknown["mfu"] == "needs a data type that peaks are known of, as 'bf17' of the model is not: give --dtype"
+    )
+
+
+def test_a_byte_order_mark_before_a_model_is_no_part_of_it(tmp_path: Path) -> None:
+    keys = {"layers": 2, "hidden": 64, "heads": 4, "vocabulary": 100}
+    marked, plain = tmp_path / "marked.json", tmp_path / "plain.json"
+    marked.write_text(json.dumps(keys), "utf-8-sig")
+    plain.write_text(json.dumps(keys), "utf-8")
+
+    assert read_model(str(marked)) == read_model(str(plain))
 
 
 def test_a_model_spread_over_more_gpus_than_the_job_has_is_refused(tmp_path: Path) -> None:

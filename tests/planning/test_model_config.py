@@ -113,18 +113,31 @@ def test_a_few_keys_do() -> None:
         ("", "describes no model"),
         ("<html>", "describes no model"),
         ("[1, 2]", "This JSON describes no model"),
-        ('{"layers": 2}', "lacks hidden and heads and vocabulary"),
+        ('{"layers": 2}', "lacks hidden, heads, vocabulary"),
         ('{"layers": "many", "hidden": 1, "heads": 1, "vocabulary": 1}', "which is no number"),
         ('{"layers": -2, "hidden": 1, "heads": 1, "vocabulary": 1}', "below zero"),
         ('{"layers": 2, "hidden": 1, "heads": 0, "vocabulary": 1}', "at least one"),
         ('{"layers": 1e400, "hidden": 1, "heads": 1, "vocabulary": 1}', "which is no number"),
         ('{"layers": 2, "hidden": 1, "heads": 1, "vocabulary": 1, "recompute": "some"}', "recompute is"),
+        # neither is a number of layers
+        ('{"layers": true, "hidden": 1, "heads": 1, "vocabulary": 1}', "layers is 'True', which is no number"),
+        ('{"layers": [], "hidden": 1, "heads": 1, "vocabulary": 1}', "which is no number"),
+        # a width for each layer, which differ: the first is not that of all
+        ('{"layers": 2, "hidden": 1, "heads": 1, "vocabulary": 1, "ffn": [4, 8]}', "which is no number"),
+        # its operations are more than the largest float
+        (f'{{"layers": 2, "hidden": 1{"0" * 200}, "heads": 1, "vocabulary": 1}}', "more than any model has"),
         ("[" * 100_000, "describes no model"),
     ],
 )
 def test_what_is_no_model_is_refused_in_one_sentence(text: str, says: str) -> None:
     with pytest.raises(InputError, match=says):
         parse_model(text)
+
+
+def test_a_width_for_each_layer_is_read_where_all_are_alike() -> None:
+    config = {**LLAMA_CONFIG, "intermediate_size": [LLAMA_CONFIG["intermediate_size"]] * 32}
+
+    assert parse_model(json.dumps(config)) == parse_model(json.dumps(LLAMA_CONFIG))
 
 
 @pytest.mark.parametrize("piece", ["sequence", "tokens=5", "=3"])
@@ -158,6 +171,7 @@ def test_a_window_limits_what_a_token_sees() -> None:
         (["tensor_parallel=0"], "tensor_parallel is 0, and is at least 1."),
         (["experts=8", "top_k=9"], "top_k is 9, more than experts, which is 8."),
         (["micro_batch=8", "global_batch=1"], "micro_batch is 8, more than global_batch, which is 1."),
+        (["micro_batch=3", "global_batch=8"], "micro_batch is 3, which does not divide global_batch, 8."),
         (["kv_heads=7"], "kv_heads is 7, which does not divide the 32 heads."),
         (["global_batch=1.5"], "global_batch is 1.5, which is no whole number."),
     ],

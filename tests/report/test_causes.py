@@ -6,10 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from nsysan.analysis.gpu_time import GpuTime, StartUp
+from nsysan.model.awaited import awaited
 from nsysan.model.idle import Cause, IdleCauses
 from nsysan.model.partition import PartTimes
 from nsysan.model.results import Skipped
-from nsysan.report.causes import awaited, cause_fill, cause_shares, cause_term, class_of_cause
+from nsysan.report.causes import cause_fill, cause_shares, cause_term, class_of_cause
 from nsysan.report.elements import Bar, BarMark, Segment
 from nsysan.report.section import Unanswered
 from nsysan.report.sections.causes import SECTION, CausesView

@@ -44,8 +44,8 @@ def test_the_heading_tells_waiting_and_transfer_apart_or_says_that_it_cannot() -
 def test_sentences_name_who_is_waited_for_and_why() -> None:
     assert view_of(COLLECTIVES).sentences == (
         (
-            "Rank 1 came last to 8 of 9 collectives; the others waited 100.000 ms for it. Slow clock: it computes "
-            "90.000 ms longer, its kernels take 1.35 times as long, all by one ratio."
+            "Rank 1 came last to 8 of the 9 collectives with a late rank; the others waited 100.000 ms for it. "
+            "Slow clock: it computes 90.000 ms longer, its kernels take 1.35 times as long, all by one ratio."
         ),
         "2 ranks, numbered as the environment of each process says.",
         "Of 1 row it is not known what is waiting and what transfer; the table says why.",
@@ -57,11 +57,13 @@ def test_ranks_in_turn_are_no_stragglers_and_little_is_not_mentioned() -> None:
     first = STRAGGLERS.stragglers[0]
     in_turn = Stragglers((replace(first, pattern=Pattern.ROTATING, late_frac=0.25),))
     little = Stragglers((replace(first, caused_ns=5_000_000),))
+    once = Stragglers((replace(first, late_count=1, instance_count=1),))
 
     assert (
         view_of(COLLECTIVES, in_turn).sentences[0].startswith("No rank is late persistently: rank 1, waited for most")
     )
     assert "came last" not in view_of(COLLECTIVES, little).sentences[0]
+    assert " 1 came last to the only collective with a late rank; " in view_of(COLLECTIVES, once).sentences[0]
 
 
 @pytest.mark.parametrize(
@@ -152,8 +154,8 @@ def test_text_and_page_say_the_same() -> None:
     text, page = render_text(full_run()), Page(render_page(full_run()))
 
     assert "Ranks waited 120.000 ms for each other; the transfers took 30.000 ms." in text
-    assert "Rank 1 came last to 8 of 9 collectives" in text
-    assert "Rank 1 came last to 8 of 9 collectives" in page.text("collectives")
+    assert "Rank 1 came last to 8 of the 9 collectives with a late rank" in text
+    assert "Rank 1 came last to 8 of the 9 collectives with a late rank" in page.text("collectives")
 
 
 TIED = "Where all come within 20.000 µs, nobody is waited for."

@@ -47,8 +47,8 @@ ncclDevKernel_AllReduce                gpu1  2.125000000s  125.000 ms
 Of the mean step of gpu0/p100, 100.000 ms with its waits, backward takes 50.0 %, data 20.0 % and
 gradient synchronization 20.0 % (90.0 % assigned, confidence high).
 Ranks waited 120.000 ms for each other; the transfers took 30.000 ms.
-Rank 1 came last to 8 of 9 collectives; the others waited 100.000 ms for it. Slow clock: it computes
-90.000 ms longer, its kernels take 1.35 times as long, all by one ratio.
+Rank 1 came last to 8 of the 9 collectives with a late rank; the others waited 100.000 ms for it.
+Slow clock: it computes 90.000 ms longer, its kernels take 1.35 times as long, all by one ratio.
 The 2 stages of a pipeline wait 20.0 % of their steps for each other: 4 parts a step alone make 1 ÷
 (4 + 1) = 20.0 %.
 NCCL 2.27.3+cuda12.9 names IB (2 ranks) and Socket (1 rank) on RoCE as its network; connections go

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.idle_causes import IdleByCause
+from nsysan.model.awaited import awaited
 from nsysan.model.idle import Cause
 from nsysan.model.results import Skipped
 from nsysan.model.run import Run
 from nsysan.model.units import LEAST_SHOWN_FRAC, format_fraction, rounds_to_zero
 from nsysan.report.cause_chart import causes_over_gpus
 from nsysan.report.cause_tables import cause_bars, cause_table, start_up_table
-from nsysan.report.causes import awaited, cause_shares, explained_gpus
+from nsysan.report.causes import cause_shares, explained_gpus
 from nsysan.report.elements import Table
 from nsysan.report.partition import choice_of_gpus, worst_gpus
 from nsysan.report.prose import paired
