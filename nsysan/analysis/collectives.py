@@ -188,7 +188,7 @@ class _Rows(msgspec.Struct, frozen=True):
         found, series = self.found, self.measured.series
         known = _Known.of(self.measured, table, sizes)
         present = table[table >= 0]
-        exposed_ns, computing_ns = self._exposed_ns(table), self._contended_ns(known)
+        exposed_ns, contended_frac = self._exposed_ns(table), self._contended_frac(known)
         algbw = None if known is None else known.algbw()
         factor = self._factor()
         ranks = [found.ranks.of_member[member] for member in series.members]
@@ -196,7 +196,6 @@ class _Rows(msgspec.Struct, frozen=True):
         skew = skew_of(found.operations, table) if self._is_sent_to_all and series.is_whole else None
         waits = None if known is None else [int(known.wait_ns[:, column].sum()) for column in order]
         ceiling = self._ceiling(size)
-        carried_ns = 0 if known is None else int(known.transfer_ns.sum()) * len(order)
         communicator = None if series.communicator == NONE else found.communicators.all[series.communicator]
         told = None if communicator is None else self.purposes[series.communicator]
         return CollectiveRow(
@@ -219,7 +218,7 @@ class _Rows(msgspec.Struct, frozen=True):
             wait_by_rank_ns=None if waits is None else tuple(waits),
             algbw_bytes_per_s=algbw,
             busbw_bytes_per_s=None if algbw is None or factor is None else algbw * factor,
-            contended_frac=computing_ns / carried_ns if carried_ns else None,
+            contended_frac=contended_frac,
             ceiling_bytes_per_s=None if ceiling is None else ceiling.rate,
             ceiling_source=None if ceiling is None else display_text(f"{ceiling.source} ({spelled_level(ceiling)})"),
             ceiling_level=None if ceiling is None else ceiling.level,
@@ -269,17 +268,22 @@ class _Rows(msgspec.Struct, frozen=True):
             total_ns += int(self.exposure.exposed_ns(member, operations.start_ns[rows], operations.end_ns[rows]).sum())
         return total_ns
 
-    def _contended_ns(self, known: _Known | None) -> int:
-        """How much of the transfers, over ranks, ran beside computing; what a rank has not begun carries nothing."""
+    def _contended_frac(self, known: _Known | None) -> float | None:
+        """The share of the ranks' own transfers that ran beside computing; None where none is known to take time.
+
+        A rank carries nothing before it begins, nor while it waits for a root.
+        """
         if known is None:
-            return 0
-        operations, total_ns = self.found.operations, 0
+            return None
+        operations, computing_ns, carried_ns = self.found.operations, 0, 0
         for column, member in enumerate(self.measured.series.members):
             rows = known.table[:, column]
             end_ns = operations.end_ns[rows]
-            start_ns = np.maximum(end_ns - known.transfer_ns, operations.start_ns[rows])
-            total_ns += int(self.exposure.computing_ns(member, start_ns, end_ns).sum())
-        return total_ns
+            after_wait_ns = end_ns - operations.start_ns[rows] - known.wait_ns[:, column]
+            own_ns = np.minimum(known.transfer_ns, after_wait_ns)
+            computing_ns += int(self.exposure.computing_ns(member, end_ns - own_ns, end_ns).sum())
+            carried_ns += int(own_ns.sum())
+        return computing_ns / carried_ns if carried_ns else None
 
     @staticmethod
     def _name(names: Sequence[str], places: Int64Array) -> str | None:

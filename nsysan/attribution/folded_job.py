@@ -26,7 +26,7 @@ from nsysan.attribution.idle.job_idle import JobIdle
 from nsysan.attribution.job import Job, choose_gpu, listed_gpu, trace_notes, unusable_notes
 from nsysan.attribution.job_sums import ListedSums
 from nsysan.attribution.kernel_durations import KernelNames
-from nsysan.attribution.matching import FoundDevice, ListedDevice, group_by_gpu, matching_notes
+from nsysan.attribution.matching import FoundDevice, ListedDevice, group_by_gpu, matching_notes, told_apart
 from nsysan.attribution.stages.job_stages import JobStages
 from nsysan.attribution.steps.job_steps import JobSteps
 from nsysan.attribution.window import WindowChoice
@@ -158,8 +158,8 @@ def _devices(trace: Trace, report: int, folded: FoldedReport | None) -> list[Fou
         return identify_gpu(trace, report, work.global_pid, work.device_id)
 
     if folded is not None:
-        return [FoundDevice(report, work, identity(work)) for work in folded.devices]
-    return [ListedDevice(report, work, identity(work)) for work in collect_activities(trace, report)]
+        return told_apart(FoundDevice(report, work, identity(work)) for work in folded.devices)
+    return [*told_apart(ListedDevice(report, work, identity(work)) for work in collect_activities(trace, report))]
 
 
 def _gpu(gpu_id: str, group: Sequence[FoundDevice], clocks: Sequence[Clock]) -> Gpu:

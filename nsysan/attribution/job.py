@@ -25,7 +25,7 @@ from nsysan.attribution.host import Host
 from nsysan.attribution.idle.host_thread import HostThreads
 from nsysan.attribution.idle.job_idle import JobIdle
 from nsysan.attribution.job_sums import JobSums, ListedSums
-from nsysan.attribution.matching import FoundDevice, ListedDevice, group_by_gpu, matching_notes
+from nsysan.attribution.matching import FoundDevice, ListedDevice, group_by_gpu, matching_notes, told_apart
 from nsysan.attribution.pairing_notes import pairing_notes
 from nsysan.attribution.silent_processes import silent_process_notes
 from nsysan.attribution.sound_records import damage_notes
@@ -138,11 +138,11 @@ def build_job(  # noqa: PLR0913 -- what the user chooses, each by name
     hosts = [Host(trace) for trace in traces]
     clocks = clocks_of(traces)
     works = [collect_activities(trace, report) for report, trace in enumerate(traces)]
-    everything = [
+    everything = told_apart(
         ListedDevice(report, work, identify_gpu(traces[report], report, work.global_pid, work.device_id))
         for report, of_report in enumerate(works)
         for work in of_report
-    ]
+    )
     working = [device for device in everything if len(device.work.activities)]
     bounds = [bounds_of(choice, host.trace, _last_work_ns(working, report)) for report, host in enumerate(hosts)]
     groups = group_by_gpu(working, clocks)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from nsysan.attribution.activities import DeviceActivities, DeviceRecords
 from nsysan.attribution.clocks import Clock
@@ -22,12 +23,15 @@ class FoundDevice(msgspec.Struct, frozen=True):
     report: int
     work: DeviceRecords
     identity: GpuIdentity
+    namesakes_before: int = 0
+    """How many devices before it have its report, process id and ordinal, in processes of other global pids."""
 
     @property
     def id(self) -> str:
-        """The device's id: report, process, CUDA ordinal."""
+        """The device's id: report, process, CUDA ordinal; from its second on, a namesake has a number, too."""
         pid = process_of(self.work.global_pid)
-        return f"r{self.report}/p{'?' if pid is None else pid}/d{self.work.device_id}"
+        number = f"#{self.namesakes_before + 1}" if self.namesakes_before else ""
+        return f"r{self.report}/p{'?' if pid is None else pid}/d{self.work.device_id}{number}"
 
 
 class ListedDevice(FoundDevice, frozen=True):
@@ -37,6 +41,16 @@ class ListedDevice(FoundDevice, frozen=True):
 
 
 AnyDevice = TypeVar("AnyDevice", bound=FoundDevice)
+
+
+def told_apart(found: Iterable[AnyDevice]) -> list[AnyDevice]:
+    """The devices, each with an id that no other has: pids repeat over hosts and virtual machines."""
+    counts: Counter[str] = Counter()
+    devices = []
+    for device in found:
+        devices.append(replace(device, namesakes_before=counts[device.id]))
+        counts[device.id] += 1
+    return devices
 
 
 def group_by_gpu(found: Sequence[AnyDevice], clocks: Sequence[Clock]) -> list[list[AnyDevice]]:

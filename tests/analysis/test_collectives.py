@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from nsysan.model.run import Run
 
 PIDS = (100, 101, 102, 103)
+BROADCAST = "ncclDevKernel_Broadcast_RING_LL(ncclDevComm*)"
 CUSTOM = "void sglang::cross_device_reduce_2stage<__nv_bfloat16, 4>(RankData*)"
 
 
@@ -350,6 +351,47 @@ def test_a_collective_beside_computing_is_contended(tmp_path: Path) -> None:
     # on two of four ranks all of the transfer runs beside a matrix product
     assert row.contended_frac == 0.5
     assert row.exposed_ns == 102 * MS - 2 * 3 * MS
+
+
+@pytest.mark.parametrize(
+    ("computing_ms", "contended_frac"),
+    [
+        # the root sends from 10 to 40 ms, rank 1 takes part from 30 to 45: they carry for 30 and 15 ms
+        ({}, 0.0),
+        ({1: (12, 30)}, 0.0),  # of what rank 1 computes before it begins nothing counts
+        ({1: (12, 36)}, 6 / 45),
+        ({0: (20, 29), 1: (30, 36)}, 15 / 45),
+        ({0: (0, 50), 1: (0, 50)}, 1.0),
+    ],
+)
+def test_what_a_rank_computes_before_it_takes_part_in_a_broadcast_does_not_contend(
+    tmp_path: Path, computing_ms: dict[int, tuple[int, int]], contended_frac: float
+) -> None:
+    export = job(*PIDS[:2])
+    payload = Payload(PayloadSchema.BROADCAST, (COMMUNICATOR, 64 << 20, 0))
+    for pid, (start_ms, end_ms) in zip(PIDS, ((10, 40), (30, 45)), strict=False):
+        launched(export, pid, 5 * MS, (start_ms * MS, end_ms * MS), BROADCAST, {"ncclBroadcast": payload})
+    for rank, (start_ms, end_ms) in computing_ms.items():
+        export.kernel(start_ms * MS, end_ms * MS, "gemm", pid=PIDS[rank], stream=7)
+
+    [row] = collectives(tmp_path, export).collectives
+
+    assert (row.transfer_ns, row.wait_ns) == (30 * MS, 0)
+    assert row.contended_frac == pytest.approx(contended_frac)
+
+
+def test_what_a_rank_computes_while_it_waits_for_the_root_does_not_contend(tmp_path: Path) -> None:
+    export = job(*PIDS[:2])
+    payload = Payload(PayloadSchema.BROADCAST, (COMMUNICATOR, 64 << 20, 0))
+    # rank 1 waits for the root until 20 ms, then carries until 35, as the root does until 40
+    for pid, (start_ms, end_ms) in zip(PIDS, ((20, 40), (6, 35)), strict=False):
+        launched(export, pid, 5 * MS, (start_ms * MS, end_ms * MS), BROADCAST, {"ncclBroadcast": payload})
+    export.kernel(6 * MS, 27 * MS, "gemm", pid=PIDS[1], stream=7)
+
+    [row] = collectives(tmp_path, export).collectives
+
+    assert (row.transfer_ns, row.wait_ns) == (20 * MS, 14 * MS)
+    assert row.contended_frac == 7 / (20 + 15)
 
 
 def test_waits_of_the_window_alone_count_for_the_baseline(tmp_path: Path) -> None:
