@@ -28,8 +28,8 @@ _LOG = logging.getLogger("nsysan.service")
 _SWEEP_S = 3600.0
 _HEAD_S = 10.0
 """How long a client may take for the head of its request."""
-_BACKLOG = 128
-"""So many connections wait to be taken, and are then taken at one go."""
+_BACKLOG = 32
+"""So many connections wait to be taken, and are then taken at one go; asyncio takes more before it closes the first."""
 _MOST_CONNECTIONS = 512
 """More are closed at once: each holds a descriptor, and files and processes need some."""
 _DESCRIPTORS = 4096

@@ -28,7 +28,7 @@ from tests.service.heart import Heart
 from tests.service.running import START_S
 
 DESCRIPTORS = 720
-"""512 connections, 128 more that are taken at one go before any is closed, and what the server itself has open."""
+"""512 connections, four times 32 more that are taken before any is closed, and what the server itself has open."""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets one process limit another")
