@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from statistics import fmean
 from typing import ClassVar
 
 import msgspec
@@ -154,13 +155,13 @@ def _communication_wait(job: Job, gpu_time: GpuTime, results: ResultSet) -> floa
     shares = [(rank, windows_ns[rank.device]) for rank in found.ranks if windows_ns[rank.device]]
     if not shares:
         return "needs work of some length: the windows of all ranks have none"
-    unresolved = sum(rank.unresolved_exposed_ns / window_ns for rank, window_ns in shares) / len(shares)
+    unresolved = fmean(rank.unresolved_exposed_ns / window_ns for rank, window_ns in shares)
     if unresolved >= UNRESOLVED_FRAC:
         return (
             f"{format_fraction(unresolved)} of the window passes in exposed communication that may be waiting or "
             "transfer; the table of collectives says why"
         )
-    return sum(rank.exposed_wait_ns / window_ns for rank, window_ns in shares) / len(shares)
+    return fmean(rank.exposed_wait_ns / window_ns for rank, window_ns in shares)
 
 
 def _data_wait(results: ResultSet) -> float | str:

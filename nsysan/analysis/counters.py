@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from statistics import fmean
 from typing import ClassVar
 
 import msgspec
@@ -107,16 +108,14 @@ class Counters(msgspec.Struct, frozen=True):
         """The clock and every counter, mean over the GPUs that have it: of steady steps, and of the windows."""
         clocks = [gpu.gpc_clock_hz for gpu in self.counters if gpu.gpc_clock_hz is not None]
         if clocks:
-            yield Figure(
-                _CLOCKS, "gpc", "clock of the multiprocessors", sum(clocks) / len(clocks), Unit.HZ, Better.MORE
-            )
+            yield Figure(_CLOCKS, "gpc", "clock of the multiprocessors", fmean(clocks), Unit.HZ, Better.MORE)
         for topic, field in ((_IN_STEPS, "steps_frac"), (_IN_WINDOWS, "window_frac")):
             for counter in Counter:
                 found = [getattr(one, field) for gpu in self.counters for one in gpu.counters if one.counter is counter]
                 known = [share for share in found if share is not None]
                 if known:
                     name = spelled(counter.value)
-                    yield Figure(topic, counter.value, name, sum(known) / len(known), Unit.FRAC)
+                    yield Figure(topic, counter.value, name, fmean(known), Unit.FRAC)
 
 
 _CLOCKS = Topic("clocks", "Clocks in the windows, mean over GPUs")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Annotated, ClassVar
 
 import msgspec
@@ -370,7 +371,7 @@ def _job_times(
 def _spread(ids: Sequence[str], fractions: Sequence[float], *, healthy: bool) -> Spread:
     worst = (min if healthy else max)(fractions)
     return Spread(
-        mean_frac=sum(fractions) / len(fractions),
+        mean_frac=fmean(fractions),
         worst_frac=worst,
         worst_gpu=ids[fractions.index(worst)],
         spread_frac=max(fractions) - min(fractions),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from statistics import fmean
 from typing import ClassVar
 
 import msgspec
@@ -91,7 +92,7 @@ def _over_gpus(cause: Cause, explained: list[tuple[GpuTimes, IdleCauses]]) -> Ca
     return CauseOfIdle(
         cause=cause,
         total_ns=sum(causes.of(cause) for _, causes in explained),
-        mean_frac=sum(shares) / len(shares),
+        mean_frac=fmean(shares),
         worst_frac=shares[worst],
         worst_gpu=explained[worst][0].id,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from statistics import fmean
 from typing import ClassVar
 
 import msgspec
@@ -56,7 +57,7 @@ class Pipelines(msgspec.Struct, frozen=True):
     def figures(self) -> Iterator[Figure]:
         """The bubble, mean over pipelines."""
         if self.pipelines:
-            mean_frac = sum(row.bubble_frac for row in self.pipelines) / len(self.pipelines)
+            mean_frac = fmean(row.bubble_frac for row in self.pipelines)
             yield Figure(_TOPIC, "bubble", "pipeline bubble", mean_frac, Unit.FRAC, Better.LESS)
 
 
@@ -109,7 +110,7 @@ class _Bubbles:
             step_count=round(sum(counts) / len(counts)) if len(counts) == len(looked_at) else None,
             part_count=part_count,
             bubble_by_rank_ns=tuple(bubbles_ns),
-            bubble_frac=sum(shares) / len(shares),
+            bubble_frac=fmean(shares),
             ideal_frac=None if part_count is None else others / (part_count + others),
         )
 

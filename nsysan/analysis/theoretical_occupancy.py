@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from math import fsum
 from typing import ClassVar
 
 import msgspec
@@ -74,7 +75,7 @@ def compute_occupancy(job: Job, _results: ResultSet) -> Occupancy | Skipped:
     total_ns = sum(row.total_ns for row in rows)
     if not total_ns:
         return Skipped(Occupancy.id, "the trace does not tell what kernels need and what the GPU holds", None)
-    mean_frac = sum(row.theoretical_frac * row.total_ns for row in rows) / total_ns
+    mean_frac = fsum(row.theoretical_frac * row.total_ns for row in rows) / total_ns
     return Occupancy(tuple(rows[:ROW_LIMIT]), mean_frac, max(len(rows) - ROW_LIMIT, 0))
 
 
@@ -86,7 +87,7 @@ def _row(name: str, launches: list[_Launch]) -> OccupancyOfKernel:
     times_ns: defaultdict[Limiter, int] = defaultdict(int)
     for launch in launches:
         times_ns[launch.limiter] += launch.total_ns
-    weighted = sum(launch.frac * launch.total_ns for launch in launches)
+    weighted = fsum(launch.frac * launch.total_ns for launch in launches)
     return OccupancyOfKernel(
         name=display_text(name),
         name_hash=text_hash(name),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import fsum
 
 from nsysan.analysis.gpu_time import GpuTimes
 from nsysan.model.idle import Cause
@@ -27,7 +28,7 @@ def causes_over_gpus(shares: Mapping[Cause, float], shown: Sequence[GpuTimes], g
     }
     longest = max(max(shares[cause], *by_gpu[cause].values()) for cause in shares)
     ordered = sorted(shares, key=lambda cause: -shares[cause])
-    idle = sum(shares.values())
+    idle = fsum(shares.values())
     single = gpu_count == 1
     last = (
         Column("lasts", TERMS["cause_time"], numeric=True, unit="ns", sums=True)

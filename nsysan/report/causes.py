@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import fsum
 
 from nsysan.analysis.gpu_time import GpuTime, GpuTimes
 from nsysan.model.awaited import awaited
@@ -49,7 +50,7 @@ def cause_shares(gpu_time: GpuTime) -> Mapping[Cause, float]:
     """The share of the window that each cause takes, mean over the GPUs; only causes that occur, in their order."""
     explained = explained_gpus(gpu_time.gpus)
     shares = {
-        cause: sum(causes.of(cause) / gpu.time.window_ns for gpu, causes in explained) / max(len(explained), 1)
+        cause: fsum(causes.of(cause) / gpu.time.window_ns for gpu, causes in explained) / max(len(explained), 1)
         for cause in Cause
     }
     return {cause: share for cause, share in shares.items() if share}

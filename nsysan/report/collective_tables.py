@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 
 from nsysan.analysis.collective_row import CollectiveRow
 from nsysan.analysis.collectives import Collectives, RankRow
@@ -99,7 +100,7 @@ def rank_map(found: Collectives, gpu_time: GpuTime, stragglers: Sequence[Straggl
     omitted = len(ranks) - len(shown)
     if omitted:
         everything = [_shares(rank, devices[rank.device]) for rank in ranks]
-        shares.insert(0, tuple(sum(column) / len(ranks) for column in zip(*everything, strict=True)))
+        shares.insert(0, tuple(fmean(column) for column in zip(*everything, strict=True)))
         names.insert(0, "mean of all")
     kept = [place for place in range(len(_HEAT)) if any(row[place] for row in shares)]
     columns = tuple(_HEAT[place] for place in kept)

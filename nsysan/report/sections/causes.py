@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import fsum
 
 from nsysan.analysis.gpu_time import GpuTime
 from nsysan.analysis.idle_causes import IdleByCause
@@ -56,7 +57,7 @@ def _build(run: Run) -> CausesView | Unanswered | None:
 
 def _heading(gpu_time: GpuTime, shares: Mapping[Cause, float]) -> str:
     largest = max(shares, key=lambda cause: shares[cause])
-    idle = sum(shares.values())
+    idle = fsum(shares.values())
     subject = "The GPU" if len(gpu_time.gpus) == 1 else "On average GPUs"
     if rounds_to_zero(idle):
         who = "The GPU idles" if len(gpu_time.gpus) == 1 else "On average GPUs idle"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from statistics import fmean
 
 from nsysan.analysis.counters import CounterMeans, Counters, CountersOfGpu
 from nsysan.analysis.network_counters import NetworkCounter
@@ -110,8 +111,8 @@ def _counter_row(means: Sequence[CounterMeans], parts: Sequence[Part]) -> tuple[
     windows = [found.window_frac for found in means]
     return (
         Cell(COUNTER_NAMES[means[0].counter]),
-        Cell("", bar=single_bar("host", sum(windows) / len(windows))),
-        cells.fraction(sum(windows) / len(windows), _NOT_SAMPLED),
+        Cell("", bar=single_bar("host", fmean(windows))),
+        cells.fraction(fmean(windows), _NOT_SAMPLED),
         cells.fraction(min(windows), _NOT_SAMPLED),
         cells.fraction(max(windows), _NOT_SAMPLED),
         cells.fraction(_mean(means, lambda found: found.steps_frac), _NOT_SAMPLED),
@@ -126,7 +127,7 @@ def _of_counter(gpus: Sequence[CountersOfGpu], counter: Counter) -> list[Counter
 def _mean(means: Sequence[CounterMeans], of: Callable[[CounterMeans], float | None]) -> float | None:
     """The mean over the GPUs of which it is known."""
     known = [value for found in means if (value := of(found)) is not None]
-    return sum(known) / len(known) if known else None
+    return fmean(known) if known else None
 
 
 def _part_mean(means: Sequence[CounterMeans], part: Part) -> float | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import fsum
+
 import msgspec
 
 from nsysan.analysis.gpu_time import GpuTime, GpuTimes
@@ -87,7 +89,7 @@ def _heading(gpu_time: GpuTime) -> str:
 def _amount_of(gpu_time: GpuTime, single: GpuTimes | None, parts: tuple[Part, ...]) -> str:
     if single is not None:
         return format_duration(sum(single.time.of(part) for part in parts))
-    return format_fraction(sum(job_share(gpu_time, part).mean_frac for part in parts))
+    return format_fraction(fsum(job_share(gpu_time, part).mean_frac for part in parts))
 
 
 def _context(gpu_time: GpuTime) -> str:
