@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from nsysan import __version__
 from nsysan.analysis.gemms import Gemms
+from nsysan.analysis.of_reports import OfReport
 from nsysan.analysis.registry import Analysis
 from nsysan.analysis.steps import Steps
 from nsysan.attribution.collectives.clock_fit import FittedClocks
@@ -113,10 +114,8 @@ def analyze(
     traces, payload_notes = with_payloads(traces, evidence)
     traces, call_notes = with_profiled_calls(traces, evidence, options.ranks.world_size)
     progress.begin("finding GPUs and what ran on them")
-    ranks = replace(options.ranks, left_out_count=len(broken_notes))
-    job = _job_of(reports, traces, options, evidence, ranks)
-    parts = [one.answers.among(report, job) for report, one in enumerate(reports) if one.answers is not None]
-    results = with_throughput(answers(job, wanted, progress, parts), options.throughput, job)
+    job = _job_of(reports, traces, options, evidence, replace(options.ranks, left_out_count=len(broken_notes)))
+    results = with_throughput(answers(job, wanted, progress, _parts(reports, job)), options.throughput, job)
     findings = find_all(results)
     results = with_costs(results, findings)
     return Run(
@@ -145,6 +144,11 @@ def analyze(
         diagnosis=diagnose(results, findings),
         findings=findings,
     )
+
+
+def _parts(reports: Sequence[ReadReport], job: Job) -> list[OfReport]:
+    """What the reports answered by themselves, if they did."""
+    return [one.answers.among(report, job) for report, one in enumerate(reports) if one.answers is not None]
 
 
 def _digest(given: object) -> str | None:

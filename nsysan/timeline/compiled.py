@@ -1,7 +1,8 @@
 """Plain loops that numba compiles where there is enough to do, and that run as they are where there is not.
 
 Compiling takes seconds, and loading what was compiled before half a second: below a million rows plain Python is done
-by then. Without numba (extra ``fast``) it does everything.
+by then. Without numba (extra ``fast``) it does everything. Some loops have whole columns beside them, which are
+quicker than plain Python: these are used below a number of rows, and without numba.
 """
 
 from __future__ import annotations

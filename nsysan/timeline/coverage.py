@@ -25,13 +25,13 @@ def coverage(occupancy: Occupancy, edges_ns: Int64Array) -> Int64Array:
         return np.zeros((len(edges_ns) - 1, len(Part)), dtype=np.int64)
     inside_ns = edges_ns.clip(bounds_ns[0], bounds_ns[-1])
     holding = (np.searchsorted(bounds_ns, inside_ns, side="right") - 1).clip(max=len(states) - 1)
-    before_ns = sums_before(Pieces(bounds_ns[:-1], bounds_ns[1:], states, PART_OF_STATE), len(Part), holding)
+    before_ns = sums_before(KindPieces(bounds_ns[:-1], bounds_ns[1:], states, PART_OF_STATE), len(Part), holding)
     before_ns[np.arange(len(edges_ns)), PART_OF_STATE[states[holding]]] += inside_ns - bounds_ns[holding]
     return before_ns[1:] - before_ns[:-1]
 
 
-class Pieces(msgspec.Struct, frozen=True, eq=False):
-    """Pieces of time in order; of which kind one is, its code tells by ``kind_of_code``."""
+class KindPieces(msgspec.Struct, frozen=True, eq=False):
+    """KindPieces of time in order; of which kind one is, its code tells by ``kind_of_code``."""
 
     start_ns: Int64Array
     end_ns: Int64Array
@@ -39,7 +39,7 @@ class Pieces(msgspec.Struct, frozen=True, eq=False):
     kind_of_code: IdArray
 
 
-def sums_before(pieces: Pieces, kind_count: int, places: Int64Array) -> Int64Array:
+def sums_before(pieces: KindPieces, kind_count: int, places: Int64Array) -> Int64Array:
     """The time of each kind (columns) in the pieces before each place (rows), all less what is before the first one."""
     order = order_of(places)
     ordered = places[order]

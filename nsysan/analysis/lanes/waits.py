@@ -7,7 +7,7 @@ import numpy as np
 from nsysan.attribution.idle.codes import CAUSES
 from nsysan.attribution.idle.idle_pieces import IdlePieces
 from nsysan.model.arrays import Int64Array
-from nsysan.timeline.coverage import Pieces, sums_before
+from nsysan.timeline.coverage import KindPieces, sums_before
 
 CAUSES_LAST_FIRST = CAUSES[::-1]
 """The causes from the last to the first: those that every trace has then come first, and pack into few bytes."""
@@ -26,7 +26,7 @@ def cause_coverage(idle: IdlePieces, edges_ns: Int64Array) -> Int64Array:
     # before the first piece none holds, and nothing has passed
     passed_ns = np.where(holding < 0, 0, np.minimum(edges_ns, idle.end_ns[holding]) - idle.start_ns[holding])
     holding = np.maximum(holding, 0)
-    before_ns = sums_before(Pieces(idle.start_ns, idle.end_ns, idle.cause, _ITSELF), len(CAUSES), holding)
+    before_ns = sums_before(KindPieces(idle.start_ns, idle.end_ns, idle.cause, _ITSELF), len(CAUSES), holding)
     before_ns[np.arange(len(edges_ns)), idle.cause[holding]] += passed_ns
     return np.diff(before_ns, axis=0)[:, ::-1]
 
