@@ -31,7 +31,7 @@ def coverage(occupancy: Occupancy, edges_ns: Int64Array) -> Int64Array:
 
 
 class KindPieces(msgspec.Struct, frozen=True, eq=False):
-    """KindPieces of time in order; of which kind one is, its code tells by ``kind_of_code``."""
+    """Pieces of time in order; of which kind one is, its code tells by ``kind_of_code``."""
 
     start_ns: Int64Array
     end_ns: Int64Array
