@@ -51,6 +51,12 @@ class ReadReport(msgspec.Struct, frozen=True):
     work: FoldedReport | None
     answers: OwnAnswers | None = None
 
+    def record_counts(self) -> dict[str, int]:
+        """How many records there are, by table of GPU work."""
+        if self.work is not None:
+            return self.work.record_counts()
+        return {name: len(table) for name, table in self.trace.gpu_tables().items()}
+
 
 Outcome: TypeAlias = "ReadReport | bytes | Failure"
 """A report, one that is packed, or why there is none."""
@@ -80,6 +86,14 @@ def read_packed(path: str, options: Order) -> bytes | tuple[str, str]:
 
 
 def _read_report(path: Path, options: Order, *, is_one_of_many: bool) -> ReadReport:
+    """The report; with its calls where it holds no kernels, for only these tell whether any ran all the same."""
+    report = _as_asked(path, options, is_one_of_many=is_one_of_many)
+    if options.with_host or report.record_counts().get("kernels"):
+        return report
+    return ReadReport(read_trace(path, replace(options, with_host=True, fold=None)), None)
+
+
+def _as_asked(path: Path, options: Order, *, is_one_of_many: bool) -> ReadReport:
     """The report; of many that are folded each is in as few bytes as can be."""
     if options.questions:
         return _answered(read_trace(path, options), options.questions)

@@ -73,12 +73,6 @@ def _maybe_repeated(reports: Sequence[ReadReport]) -> set[int]:
 def _may_repeat(one: ReadReport, other: ReadReport) -> bool:
     if not may_be_same_capture(one.trace, other.trace):
         return False
-    counts = (_record_counts(report) for report in (one, other))
+    counts = (report.record_counts() for report in (one, other))
     shared = one.trace.gpu_tables().keys() & other.trace.gpu_tables().keys()
     return len({tuple(of_report[name] for name in sorted(shared)) for of_report in counts}) == 1
-
-
-def _record_counts(report: ReadReport) -> dict[str, int]:
-    if report.work is not None:
-        return report.work.record_counts()
-    return {name: len(table) for name, table in report.trace.gpu_tables().items()}

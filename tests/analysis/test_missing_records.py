@@ -13,6 +13,7 @@ from nsysan.ingest.reading import ReadOptions, survey_report
 from nsysan.model.missing_records import MissingRecords
 from nsysan.model.results import Skipped
 from nsysan.model.verdicts import Severity
+from nsysan.pipeline.analyze import AnalyzeOptions, analyze
 from nsysan.report.verdict import state_verdict
 from nsysan.synth.export import Export
 from tests.runs import analyze_exports, result_of
@@ -56,6 +57,19 @@ def test_without_any_kernel_it_is_not_known_what_was_computed(tmp_path: Path, lo
     assert [(found.id, found.severity) for found in run.findings if found.severity is not Severity.INFO] == [
         ("missing_records", Severity.WARNING)
     ]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("lost", ALL_LOST)
+def test_so_it_is_where_nothing_of_the_host_is_asked_for(tmp_path: Path, lost: str, count: int) -> None:
+    paths = [
+        job(4).host(f"node{place}").sql(ALL_LOST[lost]).write(tmp_path / f"{place}.sqlite") for place in range(count)
+    ]
+
+    run = analyze(paths, AnalyzeOptions(only=("partition", "gaps", "kernels")))
+
+    told = f"What the GPUs computed is not known: no usable record is left of {4 * count} kernels"
+    assert (state_verdict(run).sentence, len(run.reports)) == (told, count)
 
 
 @pytest.mark.parametrize("lost", ALL_LOST)
