@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import traceback
 from pathlib import Path
 
@@ -37,11 +38,10 @@ def answer(order: Order, progress: Progress) -> Told:
     except (MemoryError, SystemError):
         # C code that finds no memory while a module is loaded may not say so, which Python calls a SystemError
         traceback.print_exc()
-        return Failed(
-            f"The analysis needs more memory than the {format_bytes(order.memory_bytes)} that it may take here.",
-            "Record fewer steps, or ask whoever runs the server for more.",
-        )
+        return _needs_more(order)
     except OSError as error:
+        if error.errno == errno.ENOMEM:
+            return _needs_more(order)
         return Failed(f"The server could not go on: {error.strerror}.", "Ask whoever runs it to make room.")
     except Exception as error:  # noqa: BLE001 - a fault of ours must not keep the run waiting for ever
         traceback.print_exc()
@@ -49,6 +49,13 @@ def answer(order: Order, progress: Progress) -> Told:
             f"nsysan failed on a fault of its own: {type(error).__name__}.",
             "Please report it, with the file if you may.",
         )
+
+
+def _needs_more(order: Order) -> Failed:
+    return Failed(
+        f"The analysis needs more memory than the {format_bytes(order.memory_bytes)} that it may take here.",
+        "Record fewer steps, or ask whoever runs the server for more.",
+    )
 
 
 def _analyse(order: Order, names: dict[Path, str], progress: Progress) -> dict[str, object]:
