@@ -15,9 +15,10 @@ from nsysan.analysis.lateness_causes import LatenessCauses, WhyLate
 from nsysan.analysis.registry import Analysis
 from nsysan.attribution.collectives.lateness import Arrivals, late_arrivals
 from nsysan.attribution.collectives.measured import Measured
+from nsysan.attribution.grouping import codes_of
 from nsysan.attribution.job import Job
 from nsysan.model.details import Detail
-from nsysan.model.distinct import Distinct
+from nsysan.model.distinct import Distinct, distinct
 from nsysan.model.figures import Better, Figure, Topic, Unit
 from nsysan.model.prose import spelled
 from nsysan.model.results import ResultSet, Skipped
@@ -131,10 +132,13 @@ def _persistent(arrivals: Arrivals, measured: Sequence[Measured]) -> set[int]:
         return set()
     least_ns = largest_ns[np.searchsorted(together_ns, MOST_WAITING_FRAC * together_ns[-1])]
     mattering = arrivals.take(arrivals.caused_ns >= least_ns)
+    instance_of = codes_of(mattering.series, mattering.instance)
     found = set()
     for member in np.unique(mattering.member).tolist():
         own = [place for place, one in enumerate(measured) if member in one.series.members]
-        if (mattering.member == member).sum() >= PERSISTENT_FRAC * np.isin(mattering.series, own).sum():
+        # several may have come last to an instance together
+        own_count = len(distinct(instance_of[np.isin(mattering.series, own)]))
+        if (mattering.member == member).sum() >= PERSISTENT_FRAC * own_count:
             found.add(member)
     return found
 

@@ -112,6 +112,7 @@ def build_folded_job(
     doubted = (
         note
         for trace, works in zip(traces, listed, strict=True)
+        if not told
         for note in trace_notes(trace, repeats_in(trace, works))
     )
     notes = (

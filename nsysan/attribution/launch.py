@@ -97,7 +97,7 @@ class _Slots(msgspec.Struct, frozen=True, eq=False):
     def _of(self, process_of: IdArray, correlation_ids: IdArray) -> Int64Array:
         ids = correlation_ids.astype(np.int64)
         known = (process_of != NOWHERE) & (ids >= self.first_id) & (ids < self.first_id + self.id_count)
-        numbers = process_of * np.int64(self.id_count) + (np.where(known, ids, self.first_id) - self.first_id)
+        numbers = process_of.astype(np.int64) * self.id_count + (np.where(known, ids, self.first_id) - self.first_id)
         if self.pairs is not None:
             numbers = self.pairs.places(numbers).astype(np.int64)
             known &= numbers != NOWHERE

@@ -28,7 +28,7 @@ def find_start_up(results: ResultSet) -> Iterable[Finding]:
         return
     worst = max(devices, key=_idle_ns)
     causes = worst.start_up.idle_causes if worst.start_up is not None else None
-    if causes is None or _idle_ns(worst) < MATERIAL_FRAC * worst.time.window_ns:
+    if causes is None or not causes.idle_ns or _idle_ns(worst) < MATERIAL_FRAC * worst.time.window_ns:
         return
     cause = max(Cause, key=causes.of)
     took = format_duration(causes.of(cause))

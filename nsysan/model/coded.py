@@ -51,7 +51,14 @@ class CodedColumn(NDArrayOperatorsMixin):
         return np.asarray(self.values[self.places], dtype)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        if method == "__call__" and not options and all(of is self or np.ndim(of) == 0 for of in inputs):
+        if method == "at" or any(of is self for of in options.get("out", ())):
+            raise TypeError("a coded column cannot be written to")
+        if (
+            method == "__call__"
+            and ufunc.nout == 1
+            and not options
+            and all(of is self or np.ndim(of) == 0 for of in inputs)
+        ):
             return self._with_values(ufunc(*(self.values if of is self else of for of in inputs)))
         arrays = (np.asarray(of) if isinstance(of, CodedColumn) else of for of in inputs)
         return getattr(ufunc, method)(*arrays, **options)

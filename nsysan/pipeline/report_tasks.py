@@ -44,7 +44,8 @@ class Order(ReadOptions, frozen=True):
 class ReadReport(msgspec.Struct, frozen=True):
     """A report's trace; where ``work`` tells what it is asked of GPU work, the trace has none of it.
 
-    Where there are answers, they are all it is asked for, and the trace has no records at all.
+    Where there are answers, they are all it is asked for, and the trace has no records but, where ranks are compared,
+    communication kernels and the calls behind them.
     """
 
     trace: Trace

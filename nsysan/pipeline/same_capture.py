@@ -22,18 +22,22 @@ _TEXT_IDS = frozenset({"name_id", "kind_id", "dtype_id", "group_id"})
 def without_repeats(reports: Sequence[ReadReport]) -> tuple[list[ReadReport], list[Note]]:
     """The reports, of one capture only the one with most records, and a note for each that was left out.
 
-    Those whose traces hold no records repeat none.
+    Those of whose work only sums are known repeat none.
     """
     kept: list[ReadReport] = []
     notes = []
     for report in reports:
-        place = next((place for place, other in enumerate(kept) if is_same_capture(report.trace, other.trace)), None)
+        place = next((place for place, other in enumerate(kept) if _is_repeat(report, other)), None)
         if place is None:
             kept.append(report)
             continue
         notes.append(_note(report.trace, kept[place].trace))
         kept[place] = max(kept[place], report, key=_record_count)
     return kept, notes
+
+
+def _is_repeat(one: ReadReport, other: ReadReport) -> bool:
+    return one.work is None and other.work is None and is_same_capture(one.trace, other.trace)
 
 
 def is_same_capture(one: Trace, other: Trace) -> bool:

@@ -80,6 +80,19 @@ def test_who_comes_last_by_a_little_most_often_takes_no_blame_from_who_is_waited
     assert found == {3: (6, Pattern.PERSISTENT)} | dict.fromkeys(range(3), (8, Pattern.ROTATING))
 
 
+def test_two_that_come_last_together_each_time_are_persistent(tmp_path: Path) -> None:
+    export = Export()
+    for begin_ns in range(0, 12 * 100 * MS, 100 * MS):
+        for rank in RANKS:
+            end_ns = begin_ns + 60 * MS + 30 * MS * (rank in {2, 3})
+            export.kernel(begin_ns, end_ns, "gemm", pid=100 + rank)
+            export.kernel(end_ns, begin_ns + 100 * MS, ALL_REDUCE, pid=100 + rank, stream=9)
+
+    found = {one.rank: (one.late_frac, one.pattern) for one in stragglers(tmp_path, export)}
+
+    assert found == dict.fromkeys((2, 3), (1.0, Pattern.PERSISTENT))
+
+
 def test_a_longer_window_that_began_earlier_is_not_late(tmp_path: Path) -> None:
     # C21: rank 1 starts 10 ms before, both end together and neither waits
     export = Export().kernel(10 * MS, 110 * MS, ALL_REDUCE).kernel(10 * MS, 110 * MS, ALL_REDUCE, pid=101)

@@ -98,3 +98,15 @@ def test_it_cannot_be_written() -> None:
 
     with pytest.raises(TypeError):
         column[0] = 5
+
+
+def test_it_cannot_be_written_to() -> None:
+    column = narrowed("global_tid", np.array([*THREADS, *THREADS, *THREADS]))
+
+    with pytest.raises(TypeError, match="cannot be written"):
+        np.add.at(column, [0], 1)
+    with pytest.raises(TypeError, match="cannot be written"):
+        column += 1
+    assert [part.tolist() for part in np.divmod(column, 2)] == [
+        part.tolist() for part in np.divmod(np.array(column.tolist()), 2)
+    ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +27,7 @@ from nsysan.synth.generate import generate
 from nsysan.synth.placement import Layout
 from nsysan.synth.request import Request
 from nsysan.synth.scenario import all_scenarios
+from tests.analysis.nccl_traces import ALL_REDUCE
 from tests.ingest.torch_traces import kernel, written
 from tests.pipeline.test_same_capture import every_form
 from tests.runs import result_of
@@ -225,3 +228,37 @@ def test_where_records_may_repeat_each_other_the_report_stays_whole(tmp_path: Pa
     assert run == by_wholes(paths)
     assert "repeated_records" in {note.id for note in run.notes}
     assert folded(paths) == [False, True]
+
+
+def test_ranks_that_differ_in_what_stays_where_they_were_read_are_no_copies(tmp_path: Path) -> None:
+    """Of both the same collective travels; one computes once besides, the other twice."""
+    options = AnalyzeOptions(only=("collectives",))
+    paths = []
+    for rank, ends_ns in enumerate([(10,), (10, 30)]):
+        made = Export().host("node").session(utc_epoch_ns=1_700_000_000_000_000_000, duration_ns=1_000)
+        made.call(40, 45, "cudaLaunchKernel", correlation=1).kernel(50, 90, ALL_REDUCE, correlation=1)
+        for place, end_ns in enumerate(ends_ns, start=2):
+            made.call(end_ns - 9, end_ns - 8, "cudaLaunchKernel", correlation=place)
+            made.kernel(end_ns - 5, end_ns, "gemm", correlation=place)
+        paths.append(made.write(tmp_path / f"rank{rank}.sqlite"))
+
+    run = told(analyze(paths, options))
+
+    assert (run, len(run.reports)) == (by_wholes(paths, options), 2)
+
+
+def test_what_is_doubted_of_a_report_is_said_once(tmp_path: Path) -> None:
+    options = AnalyzeOptions(only=("launches",))
+    paths = [launched(tmp_path, 0), launched(tmp_path, 1)]
+    for path in paths:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("CREATE TABLE Others AS SELECT id, value FROM StringIds")
+            connection.execute("INSERT INTO Others SELECT id, 'other ' || value FROM StringIds")
+            connection.execute("DROP TABLE StringIds")
+            connection.execute("ALTER TABLE Others RENAME TO StringIds")
+            connection.commit()
+
+    run = told(analyze(paths, options))
+
+    assert run == by_wholes(paths, options)
+    assert [note.id for note in run.notes].count("ambiguous_names") == len(paths)

@@ -21,11 +21,13 @@ class Arrivals(Table, frozen=True):
     """A row for each instance and member that came last to it.
 
     ``late_ns`` is how long after the others the last ones came, ``caused_ns`` what this one is charged with: the waits
-    of all others, in equal parts where several came within 20 us of each other. ``series`` is a place in the job's.
+    of all others, in equal parts where several came within 20 us of each other. ``series`` is a place in the job's,
+    ``instance`` one in that series among those to which any was late.
     """
 
     member: Int64Array
     series: Int64Array
+    instance: Int64Array
     late_ns: Int64Array
     caused_ns: Int64Array
 
@@ -60,4 +62,4 @@ def _of_series(place: int, members: Int64Array, wait_ns: Int64Array, is_last: Bo
     instance, column = np.nonzero(is_last)
     late_ns = np.where(is_last, np.iinfo(np.int64).max, wait_ns).min(axis=1, initial=np.iinfo(np.int64).max)
     caused_ns = np.where(is_last, 0, wait_ns).sum(axis=1) // np.maximum(is_last.sum(axis=1), 1)
-    return Arrivals(members[column], np.full(len(column), place), late_ns[instance], caused_ns[instance])
+    return Arrivals(members[column], np.full(len(column), place), instance, late_ns[instance], caused_ns[instance])
