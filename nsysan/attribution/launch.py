@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import msgspec
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from nsysan.attribution.activities import SOURCES, Activities
 from nsysan.model.arrays import BoolArray, IdArray, Int64Array
 from nsysan.model.columns import as_few_bytes, part_of
-from nsysan.model.distinct import NOWHERE, Distinct
+from nsysan.model.distinct import NOWHERE, Distinct, blocks_of
 from nsysan.model.tables import ABSENT, GpuActivities, RuntimeCalls
 from nsysan.model.trace import PROCESS_BITS, Trace
 
@@ -19,7 +19,8 @@ NO_CALL = -1
 
 _LARGEST_ID = 1 << 40
 """Ids beyond are damage, CUPTI's have 32 bits: they pair with nothing."""
-_BLOCK_ROWS = 1 << 16
+_SPARE_SLOTS = 1 << 16
+"""So many slots may stay empty however few the work is."""
 
 
 class Launches(msgspec.Struct, frozen=True, eq=False):
@@ -77,7 +78,7 @@ class _Slots(msgspec.Struct, frozen=True, eq=False):
         ids = correlation_ids if is_id.all() else correlation_ids[is_id]
         first_id, last_id = (int(ids.min()), int(ids.max())) if len(ids) else (1, 0)
         dense = cls(Distinct.of(processes), first_id, last_id - first_id + 1, None)
-        if dense.count <= 4 * len(processes) + _BLOCK_ROWS:
+        if dense.count <= 4 * len(processes) + _SPARE_SLOTS:
             return dense
         numbers = dense.of(processes, correlation_ids)
         return cls(dense.processes, first_id, dense.id_count, Distinct.of(numbers[numbers < dense.count]))
@@ -90,7 +91,7 @@ class _Slots(msgspec.Struct, frozen=True, eq=False):
     def of(self, global_pids: Int64Array, correlation_ids: IdArray) -> IdArray:
         """The slot of each of these."""
         slots: IdArray = np.empty(len(global_pids), np.int32 if self.count < np.iinfo(np.int32).max else np.int64)
-        for rows in _blocks(len(global_pids)):
+        for rows in blocks_of(len(global_pids)):
             slots[rows] = self._of(self.processes.places(part_of(global_pids, rows)), correlation_ids[rows])
         return slots
 
@@ -107,7 +108,7 @@ class _Slots(msgspec.Struct, frozen=True, eq=False):
 def _calls_of(table: GpuActivities, slots: _Slots, call_of: IdArray) -> IdArray:
     rows = np.empty(len(table), call_of.dtype)
     slot_of = slots.of(table.global_pid, table.correlation_id)
-    for block in _blocks(len(table)):
+    for block in blocks_of(len(table)):
         rows[block] = call_of[slot_of[block]]
     return rows
 
@@ -116,10 +117,12 @@ def _first_calls(calls: RuntimeCalls, slot_of: IdArray, slot_count: int) -> tupl
     """The call of each slot and ``NO_CALL`` of that of none; and which calls share the slot of another that counts."""
     call_of = np.full(slot_count + 1, NO_CALL, as_few_bytes(np.array([len(calls)])).dtype)
     numbers = np.arange(len(calls), dtype=call_of.dtype)
-    for block in _blocks(len(calls)):
+    for block in blocks_of(len(calls)):
         call_of[slot_of[block]] = numbers[block]
     call_of[slot_count] = NO_CALL
-    others = [block.start + np.flatnonzero(call_of[slot_of[block]] != numbers[block]) for block in _blocks(len(calls))]
+    others = [
+        block.start + np.flatnonzero(call_of[slot_of[block]] != numbers[block]) for block in blocks_of(len(calls))
+    ]
     unchosen = np.concatenate(others)
     is_shared = np.zeros(slot_count + 1, np.bool_)
     is_shared[slot_of[unchosen]] = True
@@ -138,8 +141,3 @@ def _order(calls: RuntimeCalls, rows: Int64Array, slot_of: IdArray) -> Int64Arra
     event_class = calls.event_class[rows].astype(np.int64)
     known_class = np.where(event_class == ABSENT, np.iinfo(np.int64).max, event_class)
     return np.lexsort((calls.start_ns[rows], known_class, slot_of[rows]))
-
-
-def _blocks(row_count: int) -> Iterator[slice]:
-    """All rows in blocks that stay in the processor's caches."""
-    yield from (slice(begin, min(begin + _BLOCK_ROWS, row_count)) for begin in range(0, row_count, _BLOCK_ROWS))

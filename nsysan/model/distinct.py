@@ -52,7 +52,7 @@ class Distinct(msgspec.Struct, frozen=True, eq=False):
         if last - first >= min(most << shift, 1 << 63):
             return cls(_sorted_distinct(column), None)
         is_there = np.zeros(((last - first) >> shift) + 1, np.bool_)
-        for rows in _blocks(len(column)):
+        for rows in blocks_of(len(column)):
             is_there[np.subtract(column[rows], first, dtype=np.int64) >> shift] = True
         places = np.flatnonzero(is_there)
         table = np.zeros(len(is_there), np.int32)
@@ -69,7 +69,7 @@ class Distinct(msgspec.Struct, frozen=True, eq=False):
         if isinstance(column, CodedColumn):
             return self.places(column.values)[column.places]
         places = np.empty(len(column), np.int64 if self._table is None else self._table.dtype)
-        for rows in _blocks(len(column)):
+        for rows in blocks_of(len(column)):
             places[rows] = self._places(column[rows])
         return places
 
@@ -83,7 +83,7 @@ class Distinct(msgspec.Struct, frozen=True, eq=False):
         if self._table is None:
             return np.searchsorted(self.values, column)
         places = np.empty(len(column), self._table.dtype)
-        for rows in _blocks(len(column)):
+        for rows in blocks_of(len(column)):
             offsets = np.subtract(column[rows], self.values[0], dtype=np.int64) >> self._shift
             places[rows] = self._table[offsets]
         return places
@@ -108,9 +108,9 @@ class Distinct(msgspec.Struct, frozen=True, eq=False):
         return places if known.all() else np.where(known, places, NOWHERE)
 
 
-def _blocks(row_count: int) -> Iterator[slice]:
+def blocks_of(row_count: int) -> Iterator[slice]:
     """All rows in blocks that stay in the processor's caches."""
-    yield from (slice(begin, begin + _BLOCK_ROWS) for begin in range(0, row_count, _BLOCK_ROWS))
+    yield from (slice(begin, min(begin + _BLOCK_ROWS, row_count)) for begin in range(0, row_count, _BLOCK_ROWS))
 
 
 def distinct(column: IdArray) -> Int64Array:

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from nsysan.model.arrays import BoolArray, IdArray, Int64Array
-from nsysan.model.columns import concatenated, narrowed, quickest_choice, taken
+from nsysan.model.columns import concatenated, narrowed, part_of, quickest_choice, taken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ class Table(msgspec.Struct, frozen=True, eq=False):
 
     def part(self: AnyTable, rows: slice) -> AnyTable:
         """Neighbouring records, without a copy of them."""
-        return type(self)(**{name: column[rows] for name, column in self.columns().items()})
+        return type(self)(**{name: part_of(column, rows) for name, column in self.columns().items()})
 
     @classmethod
     def concatenate(cls: type[AnyTable], pieces: Sequence[AnyTable]) -> AnyTable:

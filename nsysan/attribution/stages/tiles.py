@@ -25,7 +25,6 @@ from nsysan.timeline.occupancy import Occupancy
 
 NOT_ASSIGNED = len(STAGES) * len(SOURCES)
 """The last label: the time of work of no known stage. The others are stage x sources + source."""
-LABEL_COUNT = NOT_ASSIGNED + 1
 _IN_ORDER = (Activity.COMPUTE, Activity.FUSED, Activity.GRAPH, Activity.COMMUNICATION, Activity.COPY)
 """Of work that runs at once, the kind that gives a moment its part gives it its stage."""
 _LAYER_OF_KIND = np.zeros(max(_IN_ORDER) + 1, np.int8)
