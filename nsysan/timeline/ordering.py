@@ -46,19 +46,6 @@ def grouped_rows(places: IdArray, place_count: int) -> Int64Array:
     return np.argsort(short, kind="stable")
 
 
-def grouped_order(places: IdArray, place_count: int, times_ns: Int64Array, *ties: Int64Array) -> Int64Array:
-    """The rows by place, a number below ``place_count``; those of a place by time, the ``ties``, and as they lie."""
-    rows = grouped_rows(places, place_count)
-    # rows that lie in order as they are need no sorting, and equal times without ties stay as they lie
-    is_out = np.less_equal if ties else np.less
-    out = is_out(times_ns[rows[1:]], times_ns[rows[:-1]])
-    if (out & (places[rows[1:]] == places[rows[:-1]])).any():
-        bounds = np.searchsorted(places[rows], np.arange(1, place_count))
-        groups = np.split(rows, bounds)
-        rows = np.concatenate([group[order_of(times_ns[group], *(tie[group] for tie in ties))] for group in groups])
-    return rows
-
-
 def is_ascending(values: IdArray) -> bool:
     """Whether no value is below the one before it."""
     return bool((values[1:] >= values[:-1]).all())

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsysan.model.arrays import Int64Array
-from nsysan.timeline.ordering import foremost, grouped_order, is_ascending, order_of
+from nsysan.timeline.ordering import foremost, grouped_rows, is_ascending, order_of
 
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(-3, 3), st.integers(0, 2)), max_size=30)
 
@@ -25,17 +25,10 @@ def test_the_order_is_by_key_then_by_ties_then_as_rows_lie(rows: list[tuple[int,
 
 
 @given(ROWS)
-def test_groups_are_in_order_of_place_and_their_rows_in_order_of_time(rows: list[tuple[int, int, int]]) -> None:
-    places, times_ns, _ = columns_of(rows)
+def test_groups_are_in_order_of_place_and_their_rows_as_they_lie(rows: list[tuple[int, int, int]]) -> None:
+    places, _, _ = columns_of(rows)
 
-    assert grouped_order(places, 6, times_ns).tolist() == np.lexsort((times_ns, places)).tolist()
-
-
-@given(ROWS)
-def test_equal_times_of_a_group_are_in_order_of_their_ties(rows: list[tuple[int, int, int]]) -> None:
-    places, times_ns, ties = columns_of(rows)
-
-    assert grouped_order(places, 6, times_ns, ties).tolist() == np.lexsort((ties, times_ns, places)).tolist()
+    assert grouped_rows(places, 6).tolist() == np.argsort(places, kind="stable").tolist()
 
 
 @given(ROWS, st.integers(0, 31))
@@ -49,7 +42,7 @@ def test_the_foremost_rows_are_the_first_of_all_in_order(rows: list[tuple[int, i
 def test_of_more_places_than_16_bits_number_the_order_is_the_same() -> None:
     places = np.array([70_000, 1, 70_000, 65_537], np.int64)
 
-    assert grouped_order(places, 70_001, np.array([9, 5, 3, 1])).tolist() == [1, 3, 2, 0]
+    assert grouped_rows(places, 70_001).tolist() == [1, 3, 0, 2]
 
 
 def test_equal_neighbours_ascend() -> None:
