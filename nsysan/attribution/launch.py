@@ -19,7 +19,7 @@ NO_CALL = -1
 
 _LARGEST_ID = 1 << 40
 """Ids beyond are damage, CUPTI's have 32 bits: they pair with nothing."""
-_SPARE_SLOTS = 1 << 16
+_SPARE_SLOT_COUNT = 1 << 16
 """So many slots may stay empty however few the work is."""
 
 
@@ -78,7 +78,7 @@ class _Slots(msgspec.Struct, frozen=True, eq=False):
         ids = correlation_ids if is_id.all() else correlation_ids[is_id]
         first_id, last_id = (int(ids.min()), int(ids.max())) if len(ids) else (1, 0)
         dense = cls(Distinct.of(processes), first_id, last_id - first_id + 1, None)
-        if dense.count <= 4 * len(processes) + _SPARE_SLOTS:
+        if dense.count <= 4 * len(processes) + _SPARE_SLOT_COUNT:
             return dense
         numbers = dense.of(processes, correlation_ids)
         return cls(dense.processes, first_id, dense.id_count, Distinct.of(numbers[numbers < dense.count]))
